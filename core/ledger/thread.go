@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Thread is the tree of a thread's turns, or of its live window, with the tip
+// of the active path. It is pure data for one goroutine.
+type Thread struct {
+	id    ThreadID
+	turns map[Seq]Turn
+	first Seq // the window's first turn; earlier parents are taken on trust
+	last  Seq
+	tip   Seq
+}
+
+// NewThread returns a Thread without turns.
+func NewThread(id ThreadID) *Thread {
+	return &Thread{id: id, turns: make(map[Seq]Turn)}
+}
+
+// ID returns the thread's id.
+func (th *Thread) ID() ThreadID { return th.id }
+
+// Tip returns the last turn of the active path; zero where there is none.
+func (th *Thread) Tip() Seq { return th.tip }
+
+// Last returns the highest sequence that was added.
+func (th *Thread) Last() Seq { return th.last }
+
+// Len returns how many turns the window holds, on all branches.
+func (th *Thread) Len() int { return len(th.turns) }
+
+// Turn returns the turn at seq, if the window holds it.
+func (th *Thread) Turn(seq Seq) (Turn, bool) {
+	t, ok := th.turns[seq]
+	return t, ok
+}
+
+// Add puts a stamped turn into the tree and makes it the tip. Its sequence must
+// be above all before it (records that aren't turns may lie between), its
+// parent known, zero, or older than the window.
+func (th *Thread) Add(t Turn) error {
+	if t.ID.Thread != th.id {
+		return fmt.Errorf("ledger: thread %s: turn %s is of another thread", th.id, t.ID)
+	}
+	if t.ID.Seq <= th.last {
+		return fmt.Errorf("ledger: thread %s: turn %d after %d", th.id, t.ID.Seq, th.last)
+	}
+	if err := th.checkRefs(t); err != nil {
+		return err
+	}
+	if len(th.turns) == 0 && th.first == 0 {
+		th.first = t.ID.Seq
+	}
+	th.turns[t.ID.Seq] = t
+	th.last, th.tip = t.ID.Seq, t.ID.Seq
+	return nil
+}
+
+// checkRefs makes sure that the turn points backwards, to something known.
+func (th *Thread) checkRefs(t Turn) error {
+	if t.Parent >= t.ID.Seq || t.Covers >= t.ID.Seq {
+		return fmt.Errorf("ledger: thread %s: turn %d points forward", th.id, t.ID.Seq)
+	}
+	if !th.reachable(t.Parent) {
+		return fmt.Errorf("ledger: thread %s: turn %d: no parent %d", th.id, t.ID.Seq, t.Parent)
+	}
+	return nil
+}
+
+func (th *Thread) reachable(seq Seq) bool {
+	if seq == 0 || th.first == 0 || seq < th.first {
+		return true
+	}
+	_, ok := th.turns[seq]
+	return ok
+}
+
+// SetTip makes seq the end of the active path; zero empties the path.
+func (th *Thread) SetTip(seq Seq) error {
+	if _, ok := th.turns[seq]; !ok && seq != 0 {
+		return fmt.Errorf("ledger: thread %s: no turn %d to be the tip", th.id, seq)
+	}
+	th.tip = seq
+	return nil
+}
+
+// Path returns the turns of the active path, oldest first. Where a summary lies
+// on it, the newest one stands first, followed by the turns after the last one
+// that it covers; older summaries are part of what it covers and left out.
+func (th *Thread) Path() []Turn {
+	var path []Turn
+	var summary *Turn
+	for seq := th.tip; seq != 0; {
+		t, ok := th.turns[seq]
+		if !ok || summary != nil && seq <= summary.Covers {
+			break
+		}
+		switch {
+		case t.Covers == 0:
+			path = append(path, t)
+		case summary == nil:
+			summary = &t
+		}
+		seq = t.Parent
+	}
+	if summary != nil {
+		path = append(path, *summary)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// DropBefore forgets the turns below seq, which is the window's new start. The
+// path must not need them any more: a summary covers them.
+func (th *Thread) DropBefore(seq Seq) {
+	for s := range th.turns {
+		if s < seq {
+			delete(th.turns, s)
+		}
+	}
+	th.first = max(th.first, seq)
+}

@@ -1,0 +1,75 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"orebot/core/artifact"
+)
+
+// Role says who speaks in a turn. A role that isn't one of the constants
+// survives storage unchanged.
+type Role string
+
+// The roles that a model knows.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleSystem    Role = "system"
+	RoleTool      Role = "tool"
+)
+
+// Turn is one contribution to a conversation. A stamped turn is on a log and
+// must not be changed, its slices included.
+type Turn struct {
+	// ID is set by the State that the turn is appended to.
+	ID TurnID
+	// Parent is the turn this one follows; zero at the root.
+	Parent Seq
+	Role   Role
+	// Artifacts are complete: a Delta has no place in a turn.
+	Artifacts []artifact.Artifact
+	// Time is when the turn was appended.
+	Time time.Time
+	// Provenance is the address that caused the turn; empty for an answer to
+	// several.
+	Provenance string
+	// Author is the person who wrote it, such as "slack:U1"; the bound State
+	// adds it.
+	Author string
+	// Entries are the keys of the messages that a user turn came from.
+	Entries []string
+	// Draft marks an answer that is still being checked: it is not delivered
+	// and ends nothing.
+	Draft bool
+	// Covers is, for a summary, the last turn that it stands for.
+	Covers Seq
+}
+
+// Stamped reports whether the turn has been appended to a log.
+func (t Turn) Stamped() bool { return t.ID.Seq > 0 }
+
+// Text returns the Text artifacts of the turn, concatenated.
+func (t Turn) Text() string {
+	var b strings.Builder
+	for _, a := range t.Artifacts {
+		if s, ok := a.(artifact.Text); ok {
+			b.WriteString(s.Content)
+		}
+	}
+	return b.String()
+}
+
+// HasToolCall reports whether the turn asks for a tool to be run.
+func (t Turn) HasToolCall() bool {
+	return slices.ContainsFunc(t.Artifacts, func(a artifact.Artifact) bool {
+		return a.Kind() == artifact.KindToolCall
+	})
+}
+
+// Final reports whether the turn is an answer to deliver: the assistant's,
+// without a tool call, and no draft.
+func (t Turn) Final() bool {
+	return t.Role == RoleAssistant && !t.Draft && !t.HasToolCall()
+}

@@ -1,0 +1,2 @@
+// Package models describes which model is asked and how it samples.
+package models
