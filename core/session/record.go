@@ -1,0 +1,143 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/loop"
+)
+
+// LogKind tells the records of a thread's log apart. Its values are on disk.
+type LogKind byte
+
+// The kinds of log record. KindOwner is reserved for an engine with several holders.
+const (
+	KindTurn      LogKind = 't'
+	KindEnd       LogKind = 'e'
+	KindTip       LogKind = 'p'
+	KindSetting   LogKind = 's'
+	KindFinal     LogKind = 'f'
+	KindAmendment LogKind = 'a'
+	KindOwner     LogKind = 'o'
+)
+
+// LogRecord is one record of a thread's log. The field that Kind names is set; a record of a kind this version doesn't know
+// keeps its body in Raw and survives being copied.
+type LogRecord struct {
+	Seq       ledger.Seq
+	Kind      LogKind
+	Turn      *ledger.Turn
+	End       *EndRecord
+	Tip       *TipMove
+	Setting   *Setting
+	Final     *Final
+	Amendment *Amendment
+	Raw       json.RawMessage
+}
+
+// EndRecord is a notice that ends messages. It is no turn and never part of a prompt; cursors deliver it like one.
+type EndRecord struct {
+	Entries  []EntryID     `json:"entries,omitempty"`
+	To       Address       `json:"to"`
+	Severity loop.Severity `json:"sev"`
+	Text     string        `json:"text"`
+	Ref      string        `json:"ref,omitempty"`   // correlation id, also in the log
+	Reply    string        `json:"reply,omitempty"` // the platform's id of the message it answers
+	Time     time.Time     `json:"time"`
+}
+
+// TipMove makes another turn the end of the active path.
+type TipMove struct {
+	To ledger.Seq `json:"to"`
+}
+
+// Setting changes what holds for the thread from here on; an empty Value means the default again.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"`
+}
+
+// Final promotes a draft: that turn is delivered and ends its entries.
+type Final struct {
+	Turn ledger.Seq `json:"turn"`
+}
+
+// Amendment replaces what a turn says, after an edit or a deletion of the message it came from. Nil artifacts leave nothing.
+type Amendment struct {
+	Turn      ledger.Seq      `json:"turn"`
+	Artifacts json.RawMessage `json:"artifacts,omitempty"` // a JSON array, each by the artifact codec
+	Entry     EntryID         `json:"entry"`
+}
+
+// Thread is what is known of a thread without its log.
+type Thread struct {
+	Last      ledger.Seq `json:"last"`              // the newest record
+	Tip       ledger.Seq `json:"tip,omitempty"`     // the newest turn of the active path
+	Window    ledger.Seq `json:"window,omitempty"`  // the first record to load when it goes live
+	Addresses []Address  `json:"addrs,omitempty"`   // bound now
+	Starter   string     `json:"starter,omitempty"` // who wrote first
+	Shared    bool       `json:"shared,omitempty"`  // a second person has written
+	Opened    time.Time  `json:"opened"`
+	Used      time.Time  `json:"used"`
+}
+
+// Binding says which thread an address belongs to, and which part of its log it may see.
+type Binding struct {
+	Thread  ledger.ThreadID `json:"thread"`
+	From    ledger.Seq      `json:"from,omitempty"`
+	Until   ledger.Seq      `json:"until,omitempty"` // 0: no end
+	MovedTo Address         `json:"moved,omitempty"`
+	Gone    bool            `json:"gone,omitempty"` // the platform refuses it for good
+}
+
+// Cursor is how far an address has been served.
+type Cursor struct {
+	Seq     ledger.Seq `json:"seq"`               // the record that is being delivered or comes next
+	Offset  int        `json:"offset,omitempty"`  // bytes of its Markdown source that have been delivered
+	Layout  uint16     `json:"layout,omitempty"`  // the renderer's version that Offset was reached with
+	Posted  []string   `json:"posted,omitempty"`  // platform ids of the parts of record Seq posted so far
+	Attempt *Attempt   `json:"attempt,omitempty"` // the intent to post the part at Offset
+	Unknown uint8      `json:"unknown,omitempty"` // unknown outcomes of the part at Offset, over all lives
+}
+
+// Attempt is the intent to post a part: durable before the post, so that after a crash it is known that the part may be there.
+type Attempt struct {
+	N     uint8     `json:"n"` // 1 is the first
+	Since time.Time `json:"since"`
+	Life  string    `json:"life"` // the process life that had the intent
+}
+
+// Presence is a surface (status, reaction) that must be cleaned up when the turn is over.
+type Presence struct {
+	Kind    string `json:"kind"`
+	Message string `json:"msg"`
+}
+
+// MessageRef is what the index knows of a platform message: the turn or end record it shows, and the byte where it starts.
+type MessageRef struct {
+	Thread ledger.ThreadID `json:"thread"`
+	Seq    ledger.Seq      `json:"seq"`
+	Offset int             `json:"offset,omitempty"`
+}
+
+// Decode returns the replacement.
+func (a Amendment) Decode() ([]artifact.Artifact, error) {
+	if len(a.Artifacts) == 0 {
+		return nil, nil
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(a.Artifacts, &raw); err != nil {
+		return nil, err
+	}
+	out := make([]artifact.Artifact, len(raw))
+	for i, r := range raw {
+		art, err := artifact.Unmarshal(r)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = art
+	}
+	return out, nil
+}

@@ -1,0 +1,138 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orebot/core/ledger"
+)
+
+// Errors of a Commit, beside *Conflict.
+var (
+	// ErrUnknown: the Batch may or may not be there. Committing it again settles it.
+	ErrUnknown = errors.New("session: the outcome of the write is unknown")
+	// ErrPaused: nothing was put; the store has no room now.
+	ErrPaused = errors.New("session: the store is paused")
+	// ErrClosed: nothing was put; the store is closed.
+	ErrClosed = errors.New("session: the store is closed")
+	// ErrTooLarge: nothing was put; the Batch is beyond its limits or malformed. Trying again won't help.
+	ErrTooLarge = errors.New("session: the batch is beyond its limits")
+)
+
+// Conflict says that a precondition failed and nothing was put. What it names was found by a later read and may be incomplete.
+type Conflict struct {
+	What         string // such as "log", "entry slack:T1/D1 1.2", "cursor slack:T1/D1"
+	Applied      bool   // a record carries this Batch's id: an earlier try of it was applied
+	OnlyOptional bool   // only an optional cursor write stood in the way
+}
+
+// Error names the record.
+func (c *Conflict) Error() string { return fmt.Sprintf("session: conflict on %s", c.What) }
+
+// Committer applies Batches, in order for each thread and each record. done runs exactly once, after the commit or its
+// failure, and must not block; done calls of different threads may run at once. Cancelling ctx doesn't stop a Batch that was
+// taken. The caller gives the Batch away: neither it nor anything it points to is changed afterwards.
+type Committer interface {
+	Commit(ctx context.Context, b Batch, done func(Result, error))
+}
+
+// Feed lists the entries that wait.
+type Feed interface {
+	// Watch calls f for every entry that waits, and then for each that comes to wait (open) by a commit, until ctx ends; it
+	// returns nil then. f must not block. An entry may be named more than once.
+	Watch(ctx context.Context, f func(EntryID)) error
+}
+
+// Lease says that this process may post. bbolt's file lock always holds it.
+type Lease interface {
+	Acquire(ctx context.Context, name string) error
+	Valid() bool
+	Lost() <-chan struct{}
+}
+
+// AddressState is all that is kept of one address. A zero revision means that the record is absent.
+type AddressState struct {
+	Binding     Binding
+	BindingRev  Revision
+	Cursor      Cursor
+	CursorRev   Revision
+	Presence    Presence
+	PresenceRev Revision
+	Due         ledger.Seq // 0: not due
+}
+
+// StoredEntry is an entry with its revision, as read.
+type StoredEntry struct {
+	Entry
+	Rev Revision
+}
+
+// Totals counts ends by outcome: of entries that have expired, and of those still kept. Waiting counts the rest.
+type Totals struct {
+	Ended   map[End]uint64
+	Heard   uint64
+	Waiting uint64
+}
+
+// Reader reads. What it returns is durable and may be old; it is the caller's own copy.
+type Reader interface {
+	// Entry returns one entry; ok is false where there is none.
+	Entry(ctx context.Context, id EntryID) (e StoredEntry, ok bool, err error)
+	// EntriesAt returns up to limit entries of an address, newest key last, in whatever state.
+	EntriesAt(ctx context.Context, a Address, limit int) ([]StoredEntry, error)
+	// Waiting returns the entries of an address that wait, by Inbound.Order.
+	Waiting(ctx context.Context, a Address) ([]StoredEntry, error)
+	// Address returns what is kept of an address; an unknown one is the zero AddressState.
+	Address(ctx context.Context, a Address) (AddressState, error)
+	// Thread returns a thread's state; ok is false where there is none.
+	Thread(ctx context.Context, id ledger.ThreadID) (t Thread, rev Revision, ok bool, err error)
+	// Log returns up to limit records from sequence from on, in order. A record that can't be decoded is a *CorruptError.
+	Log(ctx context.Context, id ledger.ThreadID, from ledger.Seq, limit int) ([]LogRecord, error)
+	// Due returns up to limit addresses of a conduit that are behind, after the given one ("" from the start).
+	Due(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
+	// Message looks a platform message up.
+	Message(ctx context.Context, a Address, message string) (ref MessageRef, ok bool, err error)
+	// Small returns a small value.
+	Small(ctx context.Context, space, key string) (value []byte, rev Revision, ok bool, err error)
+	// Totals counts.
+	Totals(ctx context.Context) (Totals, error)
+}
+
+// Store is everything the core asks of one.
+type Store interface {
+	Committer
+	Feed
+	Reader
+}
+
+// CorruptError says that a record can't be decoded.
+type CorruptError struct {
+	Thread ledger.ThreadID
+	Seq    ledger.Seq // 0: not a log record
+	Err    error
+}
+
+// Error names the record.
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("session: thread %s, record %d can't be read: %v", e.Thread, e.Seq, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// CommitWait commits a Batch and waits for its outcome. When ctx ends first, it returns ctx's error and the Batch goes on.
+func CommitWait(ctx context.Context, c Committer, b Batch) (Result, error) {
+	type outcome struct {
+		r   Result
+		err error
+	}
+	ch := make(chan outcome, 1)
+	c.Commit(ctx, b, func(r Result, err error) { ch <- outcome{r, err} })
+	select {
+	case o := <-ch:
+		return o.r, o.err
+	case <-ctx.Done():
+		return Result{}, context.Cause(ctx)
+	}
+}
