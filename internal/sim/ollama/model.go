@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -79,15 +80,12 @@ func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	var req api.ShowRequest
+	var req struct{ Model, Name string } // name is what older clients send
 	if err := decode(r.Body, &req); err != nil {
 		refuseWith(w, err)
 		return
 	}
-	if req.Model == "" {
-		req.Model = req.Name
-	}
-	m, err := s.find(req.Model)
+	m, err := s.find(cmp.Or(req.Model, req.Name))
 	if err != nil {
 		refuseWith(w, err)
 		return

@@ -315,11 +315,11 @@ func TestLeavingStopsTheWork(t *testing.T) {
 }
 
 func TestListsAndPing(t *testing.T) {
-	_, base, c := start(t, sim.Options{APIKey: "k"})
-	if _, err := c.List(t.Context()); err == nil {
+	_, _, locked := start(t, sim.Options{APIKey: "k"})
+	if _, err := locked.List(t.Context()); err == nil {
 		t.Error("no key was asked for")
 	}
-	_, base, c = start(t, sim.Options{})
+	_, base, c := start(t, sim.Options{})
 	tags, err := c.List(t.Context())
 	if err != nil || len(tags.Models) != 3 || tags.Models[0].Name != "tiny:latest" {
 		t.Errorf("tags %+v, %v", tags, err)

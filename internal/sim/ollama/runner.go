@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -58,17 +59,10 @@ func (s *Server) load(ctx context.Context, m Model, numCtx int, d time.Duration)
 	if r := s.fits(m, numCtx); r != nil && d == 0 {
 		return r, nil
 	}
-	if err := pause(ctx, cmpOr(d, s.opt.Load)); err != nil {
+	if err := pause(ctx, cmp.Or(d, s.opt.Load)); err != nil {
 		return nil, err
 	}
 	return s.put(m, numCtx), nil
-}
-
-func cmpOr(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }
 
 func (s *Server) put(m Model, numCtx int) *runner {

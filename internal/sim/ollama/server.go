@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net"
@@ -50,9 +51,9 @@ func New(opt Options) *Server {
 	if opt.Faults == nil {
 		opt.Faults = &fault.Script{}
 	}
-	opt.Parallel = orDefault(opt.Parallel, 1)
-	opt.MaxQueue = orDefault(opt.MaxQueue, 512)
-	opt.Context = orDefault(opt.Context, 4096)
+	opt.Parallel = cmp.Or(opt.Parallel, 1)
+	opt.MaxQueue = cmp.Or(opt.MaxQueue, 512)
+	opt.Context = cmp.Or(opt.Context, 4096)
 	if opt.Version == "" {
 		opt.Version = "0.17.4"
 	}
@@ -62,13 +63,6 @@ func New(opt Options) *Server {
 		loading: make(chan struct{}, 1),
 		runners: map[string]*runner{},
 	}
-}
-
-func orDefault(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
 }
 
 // Faults returns the script that disturbs the coming calls; its methods are paths.
