@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"orebot/core/artifact"
 )
 
 // State is the conversation as somebody sees it. It belongs to one thread; two
@@ -57,11 +59,34 @@ func NewView(st State, turns []Turn) State {
 	return &view{turns: slices.Clone(turns)}
 }
 
-// Turns returns the turns of the view.
+// Snapshot returns a view of st that shares no slice with it, so that nothing
+// done to the view or its turns can reach st. A nil st gives an empty view.
+func Snapshot(st State) State {
+	if st == nil {
+		return &view{}
+	}
+	turns := slices.Clone(st.Turns())
+	n := 0
+	for _, t := range turns {
+		n += len(t.Artifacts)
+	}
+	all := make([]artifact.Artifact, 0, n)
+	for i := range turns {
+		t := &turns[i]
+		at := len(all)
+		all = append(all, t.Artifacts...)
+		t.Artifacts = all[at:len(all):len(all)]
+		t.Entries = slices.Clone(t.Entries)
+	}
+	return &view{turns: turns}
+}
+
+// Turns returns the turns of the view. Who writes to them changes the view
+// alone, and a later Append doesn't reach what was returned.
 func (v *view) Turns() []Turn {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.Clone(v.turns)
+	return slices.Clip(v.turns)
 }
 
 // Append adds t to the view alone.
