@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -23,8 +24,9 @@ type State interface {
 
 type draftKey struct{}
 
-// WithDraft marks the turns that are appended under the returned context as
-// drafts: stored, but neither delivered nor the end of anything.
+// WithDraft marks the turns that are appended under the returned context, of
+// whatever role, as drafts: stored, but neither delivered nor the end of
+// anything.
 func WithDraft(ctx context.Context) context.Context {
 	return context.WithValue(ctx, draftKey{}, true)
 }
@@ -133,4 +135,17 @@ func (b *Buffer) Append(ctx context.Context, t Turn) (Turn, error) {
 	}
 	b.turns = append(b.turns, t)
 	return t, nil
+}
+
+// Promote makes a draft an answer to deliver.
+func (b *Buffer) Promote(_ context.Context, id TurnID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.turns {
+		if b.turns[i].ID == id {
+			b.turns[i].Draft = false
+			return nil
+		}
+	}
+	return fmt.Errorf("ledger: promote %s: no such turn", id)
 }

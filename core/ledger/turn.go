@@ -40,8 +40,8 @@ type Turn struct {
 	Author string
 	// Entries are the keys of the messages that a user turn came from.
 	Entries []string
-	// Draft marks an answer that is still being checked: it is not delivered
-	// and ends nothing.
+	// Draft marks a turn of an answer that is still being checked: it is not
+	// delivered and ends nothing.
 	Draft bool
 	// Covers is, for a summary, the last turn that it stands for.
 	Covers Seq

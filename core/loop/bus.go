@@ -99,9 +99,7 @@ func complete(ctx context.Context, e TurnCompleteEvent) ledger.Turn {
 	if t.Provenance == "" {
 		t.Provenance = firstLabel(provenanceKey{}, ctx, e.Ctx)
 	}
-	if t.Role == ledger.RoleAssistant && ledger.IsDraft(orBackground(ctx)) {
-		t.Draft = true
-	}
+	t.Draft = t.Draft || ledger.IsDraft(orBackground(ctx))
 	t.Artifacts = storable(t.Artifacts)
 	return t
 }
