@@ -58,9 +58,11 @@ type Attachment struct {
 type Inbound struct {
 	Key         string        `json:"key"`
 	Address     Address       `json:"addr"`
+	Place       string        `json:"place,omitempty"` // the channel or group as the configuration names it; empty in a private chat
 	Author      Author        `json:"author"`
 	Call        Call          `json:"call,omitempty"`
-	Order       string        `json:"order"` // sorts the messages of one address: Slack's ts, Telegram's message id in fixed width
+	Elsewhere   bool          `json:"else,omitempty"` // opens with somebody else's mention: never for the bot
+	Order       string        `json:"order"`          // sorts the messages of one address: Slack's ts, Telegram's message id in fixed width
 	Text        string        `json:"text,omitempty"`
 	Attachments []Attachment  `json:"files,omitempty"`
 	At          time.Time     `json:"at"` // when it was written, by the platform's clock

@@ -1,0 +1,202 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orebot/core/access"
+	"orebot/core/observe"
+)
+
+// Reasons for ignoring a message, metric labels.
+const (
+	IgnoredPlatform = "platform"
+	IgnoredAmbient  = "ambient"
+	IgnoredSignal   = "signal"
+	IgnoredInvalid  = "invalid"
+	IgnoredBot      = "bot"
+)
+
+// place is what Accept knows of an address: whether there is a conversation, and who writes in it.
+type place struct {
+	known  bool   // there is a conversation
+	writer string // its only writer, while shared is false
+	shared bool
+	used   time.Time
+}
+
+// Accept makes a message durable: addressed to the bot, it will come to its end; ambient talk in a conversation is heard; the
+// rest is ignored. It never calls the network and doesn't wait for the disk: done runs once, after the commit, or at once where
+// nothing is stored, and must not block.
+func (m *Manager) Accept(ctx context.Context, in Inbound, done func(Receipt)) {
+	e, ignored, err := m.judge(ctx, in)
+	switch {
+	case err != nil:
+		done(Receipt{Err: err})
+	case ignored != "":
+		m.cfg.Counters.Add(observe.Ignored, 1, in.Address.Conduit(), ignored)
+		done(Receipt{Ignored: ignored})
+	default:
+		m.store(ctx, e, done)
+	}
+}
+
+// judge decides what becomes of a message: an entry to store, or the reason to ignore it.
+func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored string, err error) {
+	p, ok := m.cfg.Platforms[in.Address.Conduit()]
+	switch {
+	case !in.Address.Valid() || in.Key == "" || in.Author.ID == "":
+		return Entry{}, IgnoredInvalid, nil
+	case !ok:
+		return Entry{}, IgnoredPlatform, nil
+	case in.Signal != SignalNone:
+		return Entry{}, IgnoredSignal, nil
+	}
+	state, err := m.addressed(ctx, in, p.Follow)
+	if err != nil || state == EntryEnded {
+		return Entry{}, IgnoredAmbient, err
+	}
+	e = Entry{ID: in.ID(), Inbound: in, State: state}
+	switch v := p.Policy.Decide(person(in.Author), in.Place); v.Outcome {
+	case access.Ignore:
+		return Entry{}, IgnoredBot, nil
+	case access.Refuse:
+		if state == EntryHeard {
+			return Entry{}, IgnoredAmbient, nil // whoever may not speak isn't listened to
+		}
+		e.Refusal = v.Text
+	}
+	return e, "", m.notePlace(ctx, in)
+}
+
+// addressed tells whether a message is for the bot (open), overheard in a conversation (heard) or neither (ended).
+func (m *Manager) addressed(ctx context.Context, in Inbound, follow bool) (EntryState, error) {
+	if in.Call != CallAmbient {
+		return EntryOpen, nil
+	}
+	p, err := m.placeOf(ctx, in.Address)
+	switch {
+	case err != nil:
+		return 0, err
+	case !p.known:
+		return EntryEnded, nil
+	case follow && !in.Elsewhere && !p.shared && p.writer == in.Author.ID:
+		return EntryOpen, nil
+	default:
+		return EntryHeard, nil
+	}
+}
+
+func person(a Author) access.Person {
+	return access.Person{ID: a.ID, Bot: a.Bot, Guest: a.Guest, External: a.External, Known: a.Known}
+}
+
+// placeOf returns what is known of an address, from the store where it isn't in memory.
+func (m *Manager) placeOf(ctx context.Context, a Address) (place, error) {
+	m.mu.Lock()
+	p := m.places[a]
+	m.mu.Unlock()
+	if p != nil {
+		return *p, nil
+	}
+	fresh, err := m.loadPlace(ctx, a)
+	if err != nil {
+		return place{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.places[a]; p != nil {
+		return *p, nil
+	}
+	if fresh.known {
+		m.places[a] = &fresh
+	}
+	return fresh, nil
+}
+
+// loadPlace reads who has written at an address: from its thread, and from the entries that may not have reached it yet.
+func (m *Manager) loadPlace(ctx context.Context, a Address) (place, error) {
+	p := place{used: time.Now()}
+	st, err := m.cfg.Store.Address(ctx, a)
+	if err != nil {
+		return place{}, err
+	}
+	if st.BindingRev != (Revision{}) {
+		t, _, ok, err := m.cfg.Store.Thread(ctx, st.Binding.Thread)
+		if err != nil {
+			return place{}, err
+		}
+		if ok {
+			p.known, p.writer, p.shared = true, t.Starter, t.Shared
+		}
+	}
+	entries, err := m.cfg.Store.EntriesAt(ctx, a, 100)
+	for _, e := range entries {
+		p.note(e.Inbound.Author.ID)
+	}
+	return p, err
+}
+
+// notePlace remembers that somebody wrote at an address where others may join in. It must know before the entry is durable: a
+// follow-up may come within the same millisecond.
+func (m *Manager) notePlace(ctx context.Context, in Inbound) error {
+	if in.Call == CallDirect {
+		return nil
+	}
+	p, err := m.placeOf(ctx, in.Address)
+	if err != nil {
+		return err
+	}
+	p.used = time.Now()
+	p.note(in.Author.ID)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.places[in.Address]; known != nil {
+		known.used = p.used
+		known.note(in.Author.ID)
+		return nil
+	}
+	m.places[in.Address] = &p
+	return nil
+}
+
+func (p *place) note(author string) {
+	p.known = true
+	if p.writer == "" {
+		p.writer = author
+	}
+	p.shared = p.shared || p.writer != author
+}
+
+// store puts the entry if it is absent. A conflict means that it is there, and durable.
+func (m *Manager) store(ctx context.Context, e Entry, done func(Receipt)) {
+	b := Batch{ID: NewBatchID(), Entries: []EntryWrite{{Entry: e}}}
+	if e.State == EntryHeard {
+		b.Entries[0].Expires = time.Now().Add(m.cfg.KeepEntries)
+	}
+	m.cfg.Store.Commit(ctx, b, func(_ Result, err error) {
+		var c *Conflict
+		switch {
+		case errors.As(err, &c):
+			m.cfg.Counters.Add(observe.Duplicates, 1, e.ID.Address.Conduit())
+			done(Receipt{Duplicate: !c.Applied, Heard: e.State == EntryHeard})
+		case err != nil:
+			done(Receipt{Err: err})
+		default:
+			m.countAccepted(e)
+			done(Receipt{Heard: e.State == EntryHeard})
+		}
+	})
+}
+
+// Heard is the outcome under which heard messages are counted, apart from the sum of received and ended ones.
+const Heard = "heard"
+
+func (m *Manager) countAccepted(e Entry) {
+	outcome := observe.Received
+	if e.State == EntryHeard {
+		outcome = Heard
+	}
+	m.cfg.Counters.Add(observe.Messages, 1, e.ID.Address.Conduit(), outcome)
+}

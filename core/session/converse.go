@@ -1,0 +1,139 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/loop"
+	"orebot/core/models"
+	"orebot/core/observe"
+	"orebot/core/provider"
+)
+
+// converse submits the job's messages, where they aren't on the log, and runs the Pattern until it has answered, until a failure
+// is final, or until the process stops. It returns an error where the job is left as it stands.
+func (s *Stream) converse(j *job) error {
+	ctx, cancel := context.WithCancelCause(s.m.turns)
+	defer cancel(nil)
+	ctx = loop.WithThreadID(loop.WithProvenance(ctx, string(j.addr)), s.thread.String())
+	j.cancel, s.live.job = cancel, j
+	s.live.step.SetEventContext(ctx)
+	defer s.leave()
+	begin := time.Now()
+	for try := 1; ; try++ {
+		err := s.attempt(ctx, j)
+		if err == nil {
+			s.answered(j, begin)
+			return nil
+		}
+		if over, err := s.failed(ctx, j, err, try, begin); over || err != nil {
+			return err
+		}
+	}
+}
+
+// leave ends what SetEventContext and the job began; the Stream may have lost its live state meanwhile.
+func (s *Stream) leave() {
+	if s.live == nil {
+		return
+	}
+	s.live.step.Emit(context.Background(), loop.LifecycleEvent{Phase: "done"})
+	s.live.step.SetEventContext(context.Background())
+	s.live.job = nil
+}
+
+// attempt is one run of the Pattern. A panic in it is this turn's failure, not the process's.
+func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log(j).Error("panic in a turn", observe.KeyError, r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("session: panic: %v", r)
+		}
+	}()
+	st := boundState{s}
+	if j.turn == 0 {
+		if _, err := s.live.step.Submit(ctx, st, ledger.RoleUser, prompt(j.entries)...); err != nil {
+			return err
+		}
+	} else if err := s.mend(ctx, st); err != nil {
+		return err
+	}
+	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, models.Spec{}, s.m.model)
+	if err == nil && j.first().State != EntryEnded {
+		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the pattern ended without a final turn")}
+	}
+	return err
+}
+
+// mend closes tool calls that a crash left open. They aren't run again: they may have had their effect.
+func (s *Stream) mend(ctx context.Context, st ledger.State) error {
+	for _, id := range openCalls(st.Turns()) {
+		res := artifact.ToolResult{ToolCallID: id, Content: "interrupted, may have run", IsError: true}
+		if _, err := s.live.step.Submit(ctx, st, ledger.RoleTool, res); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openCalls returns the calls on the path that have no result, in order.
+func openCalls(path []ledger.Turn) []string {
+	done := map[string]bool{}
+	var calls []string
+	for _, t := range path {
+		for _, a := range t.Artifacts {
+			switch a := a.(type) {
+			case artifact.ToolCall:
+				calls = append(calls, a.ID)
+			case artifact.ToolResult:
+				done[a.ToolCallID] = true
+			}
+		}
+	}
+	open := calls[:0]
+	for _, id := range calls {
+		if !done[id] {
+			open = append(open, id)
+		}
+	}
+	return open
+}
+
+func (s *Stream) answered(j *job, begin time.Time) {
+	s.countEnds(j, EndAnswered)
+	s.m.cfg.Counters.Observe(observe.TurnSeconds, time.Since(begin).Seconds())
+	s.log(j).Info("answered", observe.KeySeq, j.first().EndSeq, observe.KeyTook, time.Since(begin))
+}
+
+func (s *Stream) countEnds(j *job, how End) {
+	s.m.cfg.Counters.Add(observe.Messages, float64(len(j.entries)), j.addr.Conduit(), how.String())
+}
+
+func (s *Stream) log(j *job) *slog.Logger {
+	return s.m.cfg.Logger.With(observe.KeyThread, s.thread.String(), observe.KeyEntry, j.first().ID.String(), observe.KeyRef, refOf(j))
+}
+
+// sleep waits, or returns the cause for which ctx ended.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// backoff doubles from half a second to ten seconds, with up to a quarter of jitter.
+func backoff(try int) time.Duration {
+	d := min(500*time.Millisecond<<min(try, 5), 10*time.Second)
+	return d + time.Duration(rand.Int64N(int64(d)/4+1))
+}

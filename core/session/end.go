@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/loop"
+)
+
+// ending is a line in the chat that ends messages.
+type ending struct {
+	how   End
+	sev   loop.Severity
+	text  string
+	aside bool         // a question that is on the log leaves the active path: it must not be sent again
+	small []SmallWrite // to be written along
+}
+
+// notice ends a job's messages with a line in the chat: one Batch with the end record, the ends and what is due. Only then is the
+// NoticeEvent emitted, as a nudge.
+func (s *Stream) notice(j *job, e ending) error {
+	b := s.batch(s.records(j, e)...)
+	seq := b.State.Last
+	s.bind(&b, j.addr)
+	s.noteWriter(&b, j.first().Inbound.Author.ID)
+	s.end(&b, j, e.how, seq)
+	s.deliver(&b, j.addr, seq)
+	b.Small = e.small
+	if err := s.commitEnd(b); err != nil {
+		return err
+	}
+	s.countEnds(j, e.how)
+	ctx := loop.WithThreadID(loop.WithProvenance(context.Background(), string(j.addr)), s.thread.String())
+	s.live.step.Emit(ctx, loop.NoticeEvent{Notice: loop.Notice{Content: e.text, Severity: e.sev}, Ctx: WithSeq(ctx, uint64(seq))})
+	return nil
+}
+
+// records returns what an ending adds to the log: the end record, and before it the tip's move where the question is set aside.
+func (s *Stream) records(j *job, e ending) []LogRecord {
+	rec := &EndRecord{To: j.addr, Severity: e.sev, Text: e.text, Ref: refOf(j), Reply: j.last().Inbound.Message, Time: time.Now().UTC()}
+	if e.sev >= loop.SeverityWarn && e.how == EndNoticed {
+		rec.Text += " (ref " + rec.Ref + ")"
+	}
+	for _, o := range j.entries {
+		rec.Entries = append(rec.Entries, o.ID)
+	}
+	end := LogRecord{Kind: KindEnd, End: rec}
+	if t, ok := s.live.led.Turn(j.turn); ok && e.aside && s.reachable(t.Parent) {
+		return []LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}, end}
+	}
+	return []LogRecord{end}
+}
+
+func (s *Stream) reachable(seq ledger.Seq) bool {
+	_, ok := s.live.led.Turn(seq)
+	return ok || seq == 0
+}
+
+// refuse ends messages of somebody who may not talk to the bot: with a line once a day, with silence otherwise.
+func (s *Stream) refuse(j *job, text string) error {
+	w, told, err := s.toldToday(j)
+	if err != nil {
+		return err
+	}
+	if told {
+		return s.endSilently(j, EndRefused)
+	}
+	before := slices.Clone(j.entries)
+	err = s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: text, small: []SmallWrite{w}})
+	var c *Conflict
+	if errors.As(err, &c) && strings.HasPrefix(c.What, "small ") {
+		s.close() // another thread has just told them; what this one has in memory didn't come true
+		j.entries = before
+		return s.endSilently(j, EndRefused)
+	}
+	return err
+}
+
+// toldToday looks up whether this person, or this place, got its refusal within a day, and prepares the note that it has.
+func (s *Stream) toldToday(j *job) (SmallWrite, bool, error) {
+	const space = "refused"
+	in := j.first().Inbound
+	key := in.Author.ID
+	if in.Place != "" {
+		key = in.Place
+	}
+	v, rev, _, err := s.m.cfg.Store.Small(s.m.turns, space, key)
+	if err != nil {
+		return SmallWrite{}, false, err
+	}
+	at, perr := time.Parse(time.RFC3339, string(v))
+	now := time.Now().UTC()
+	told := perr == nil && now.Sub(at) < 24*time.Hour
+	return SmallWrite{Space: space, Key: key, Rev: rev, Value: []byte(now.Format(time.RFC3339))}, told, nil
+}
+
+// endSilently ends messages without a record in the log.
+func (s *Stream) endSilently(j *job, how End) error {
+	b := Batch{ID: NewBatchID()}
+	for i := range j.entries {
+		e := &j.entries[i]
+		e.State, e.End = EntryEnded, how
+	}
+	s.writeEntries(&b, j, time.Now().Add(s.m.cfg.KeepEntries))
+	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil && !applied(err) {
+		return &storeError{err}
+	}
+	s.countEnds(j, how)
+	return nil
+}
+
+// refOf is the short id that ties a notice to its log lines: four hexadecimal digits of a hash of the message's id.
+func refOf(j *job) string {
+	sum := sha256.Sum256([]byte(j.first().ID.String()))
+	return hex.EncodeToString(sum[:2])
+}

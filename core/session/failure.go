@@ -1,0 +1,132 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orebot/core/loop"
+	"orebot/core/observe"
+	"orebot/core/provider"
+)
+
+// maxFailures is how often an entry may fail in ways that nothing explains.
+const maxFailures = 3
+
+// failed decides what follows a failed attempt: another one (neither over nor an error), the end of the messages (over), or that
+// the job is left as it stands (an error).
+func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin time.Time) (over bool, left error) {
+	var st *storeError
+	switch cause := context.Cause(ctx); {
+	case errors.As(err, &st) || errors.As(cause, &st):
+		return false, st.err
+	case cause != nil:
+		return false, s.suspend(j)
+	}
+	kind := provider.KindOf(err)
+	if kind == provider.KindUnknown {
+		return s.unexplained(ctx, j, err)
+	}
+	if wait, again := s.again(err, kind, try, begin); again {
+		if try == 1 {
+			s.log(j).Warn(modelTrouble(kind), observe.KeyError, err, observe.KeyWait, wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return s.failed(ctx, j, err, try, begin)
+		}
+		return false, nil
+	}
+	s.log(j).Error(modelTrouble(kind), observe.KeyError, err, observe.KeyAttempt, try)
+	sev, text := s.explain(err, kind, time.Since(begin))
+	aside := kind == provider.KindTooLong || kind == provider.KindRefused
+	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside})
+}
+
+// suspend notes an orderly stop: it is no sign that the message does harm.
+func (s *Stream) suspend(j *job) error {
+	if j.turn == 0 {
+		return errShutdown
+	}
+	for i := range j.entries {
+		j.entries[i].Starts = 0
+	}
+	b := Batch{ID: NewBatchID(), Thread: s.thread}
+	s.writeEntries(&b, j, time.Time{})
+	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil {
+		return err
+	}
+	return errShutdown
+}
+
+// again tells whether a model's failure is worth another attempt now, and after which wait.
+func (s *Stream) again(err error, kind provider.Kind, try int, begin time.Time) (time.Duration, bool) {
+	if !provider.Retryable(kind) {
+		return 0, false
+	}
+	wait := backoff(try - 1)
+	var pe *provider.Error
+	if errors.As(err, &pe) && pe.After > 0 {
+		wait = pe.After
+	}
+	if kind == provider.KindEmpty || kind == provider.KindIncomplete {
+		return wait, try < 2
+	}
+	return wait, time.Since(begin)+wait <= s.m.cfg.RetryFor
+}
+
+// unexplained counts a failure that is nobody's known fault. The third ends the messages.
+func (s *Stream) unexplained(ctx context.Context, j *job, err error) (over bool, left error) {
+	for i := range j.entries {
+		j.entries[i].Failures++
+	}
+	s.log(j).Error("turn failed", observe.KeyError, err, observe.KeyAttempt, j.first().Failures)
+	if j.first().Failures >= maxFailures {
+		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError, aside: true,
+			text: "Something went wrong on my side. Please ask again in a while."})
+	}
+	if j.first().State == EntrySubmitted {
+		b := Batch{ID: NewBatchID(), Thread: s.thread}
+		s.writeEntries(&b, j, time.Time{})
+		s.m.cfg.Store.Commit(context.Background(), b, func(Result, error) {})
+	}
+	if err := sleep(ctx, backoff(int(j.first().Failures))); err != nil {
+		return false, s.suspend(j)
+	}
+	return false, nil
+}
+
+// modelTrouble is the log line for a kind of failure.
+func modelTrouble(k provider.Kind) string {
+	if k == provider.KindUnreachable {
+		return "model unreachable"
+	}
+	return "model failed"
+}
+
+// explain says what happened and what to do.
+func (s *Stream) explain(err error, kind provider.Kind, after time.Duration) (loop.Severity, string) {
+	model := s.m.cfg.Spec.Model
+	var pe *provider.Error
+	if errors.As(err, &pe) && pe.Model != "" {
+		model = pe.Model
+	}
+	switch kind {
+	case provider.KindUnreachable:
+		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; please ask again later.", about(max(after, time.Second)))
+	case provider.KindBusy:
+		return loop.SeverityWarn, "The model server is too busy. Please ask again in a minute."
+	case provider.KindModelMissing:
+		return loop.SeverityError, fmt.Sprintf("`%s` isn't installed. Operator: `ollama pull %s`.", model, model)
+	case provider.KindTimeout:
+		return loop.SeverityError, fmt.Sprintf("The model went silent for %s. Please ask again, or something shorter.", about(max(after, time.Second)))
+	case provider.KindEmpty, provider.KindIncomplete:
+		return loop.SeverityWarn, "The model stopped without an answer; I tried twice. Please ask again."
+	case provider.KindTooLong:
+		return loop.SeverityWarn, fmt.Sprintf("That is more than `%s` can read at once. Please send less.", model)
+	case provider.KindDenied:
+		return loop.SeverityError, "The model server doesn't let me in. The operator has to check its key."
+	default:
+		return loop.SeverityError, "The model server refused this request. Please ask in another way."
+	}
+}

@@ -1,0 +1,168 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"orebot/core/access"
+	"orebot/core/artifact"
+	"orebot/core/loop"
+	"orebot/core/observe"
+)
+
+// handle brings a job to its end: it is screened, then answered.
+func (s *Stream) handle(j *job) error {
+	if s.live.broken != nil {
+		s.m.cfg.Logger.Error("thread unreadable", observe.KeyThread, s.thread.String(), observe.KeyError, s.live.broken)
+		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError,
+			text: "I can't read this conversation any more. Please go on in a new one."})
+	}
+	if j.turn == 0 {
+		if over, err := s.screen(j); over || err != nil {
+			return err
+		}
+	}
+	if over, err := s.counted(j); over || err != nil {
+		return err
+	}
+	release, err := s.company(j)
+	if err != nil {
+		return errShutdown
+	}
+	defer release()
+	return s.converse(j)
+}
+
+// screen ends what isn't to be answered: refused, empty or too old messages.
+func (s *Stream) screen(j *job) (over bool, err error) {
+	v, err := s.verdict(j)
+	if err != nil {
+		return false, err
+	}
+	in := j.last().Inbound
+	say := func(text string) error {
+		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: text})
+	}
+	switch age := time.Since(in.At); {
+	case v.Outcome == access.Refuse:
+		return true, s.refuse(j, v.Text)
+	case v.Outcome != access.Allow:
+		return true, say("I couldn't find out who you are. Please ask again in a minute.")
+	case prompt(j.entries) == nil:
+		return true, say(emptyText(in))
+	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
+		return true, say(fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", about(age)))
+	}
+	return false, nil
+}
+
+// verdict decides about the author, and looks up whom Accept knew too little of.
+func (s *Stream) verdict(j *job) (access.Verdict, error) {
+	in := j.first().Inbound
+	if text := j.first().Refusal; text != "" {
+		return access.Verdict{Outcome: access.Refuse, Text: text}, nil
+	}
+	p := s.m.cfg.Platforms[j.addr.Conduit()]
+	v := p.Policy.Decide(person(in.Author), in.Place)
+	if v.Outcome != access.Ask || p.People == nil {
+		return v, nil
+	}
+	who, err := s.lookUp(j, p.People)
+	return p.Policy.Decide(person(who), in.Place), err
+}
+
+// lookUp asks the platform who somebody is, for as long as a model server would be tried. Nobody gets in unknown.
+func (s *Stream) lookUp(j *job, people People) (Author, error) {
+	who, begin := j.first().Inbound.Author, time.Now()
+	for try := 0; ; try++ {
+		found, err := people.Person(s.m.turns, j.addr, who)
+		if err == nil {
+			return found, nil
+		}
+		if try == 0 {
+			s.log(j).Warn("person unknown", observe.KeyAuthor, who.ID, observe.KeyError, err)
+		}
+		wait := backoff(try)
+		if time.Since(begin)+wait > s.m.cfg.RetryFor {
+			return who, nil
+		}
+		if sleep(s.m.turns, wait) != nil {
+			return Author{}, errShutdown
+		}
+	}
+}
+
+// prompt makes the artifacts of a user turn; nil if there is nothing to read.
+func prompt(entries []StoredEntry) []artifact.Artifact {
+	var out []artifact.Artifact
+	for _, e := range entries {
+		if !blank(e.Inbound.Text) {
+			out = append(out, artifact.Text{Content: e.Inbound.Text})
+		}
+	}
+	return out
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+func emptyText(in Inbound) string {
+	if len(in.Attachments) > 0 {
+		return "I can't read files yet; please paste the text."
+	}
+	return "Hello! Write your question together with my name, or as a reply to me."
+}
+
+// about prints a duration as people say it.
+func about(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()+0.5))
+	default:
+		return fmt.Sprintf("%d days", int(d.Hours()/24+0.5))
+	}
+}
+
+// Limits on starts without progress: a message that was there at so many crashes is answered alone, or given up.
+const (
+	startsAlone  = 5
+	startsGiveUp = 8
+)
+
+// counted raises the starts of a turn that is resumed, durably, before it runs; a first submission raises them in its own Batch.
+func (s *Stream) counted(j *job) (over bool, err error) {
+	if j.turn == 0 {
+		return false, nil
+	}
+	if j.first().Starts >= startsGiveUp {
+		s.log(j).Error("turn given up", observe.KeyCount, j.first().Starts)
+		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError, aside: true,
+			text: "I gave up on this message: each time I worked on it I had to be restarted. Please ask in another way."})
+	}
+	for i := range j.entries {
+		j.entries[i].Starts++
+	}
+	b := Batch{ID: NewBatchID(), Thread: s.thread}
+	s.writeEntries(&b, j, time.Time{})
+	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil && !applied(err) {
+		return false, &storeError{err}
+	}
+	return false, nil
+}
+
+// company waits until the turn may run: beside all others, or alone where it may have brought the process down.
+func (s *Stream) company(j *job) (release func(), err error) {
+	n := int64(1)
+	if j.first().Starts >= startsAlone {
+		n = everyone
+	}
+	if err := s.m.alone.Acquire(s.m.turns, n); err != nil {
+		return nil, err
+	}
+	return func() { s.m.alone.Release(n) }, nil
+}

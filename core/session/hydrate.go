@@ -1,0 +1,157 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/loop"
+)
+
+// live is a thread's state in memory while its Stream lives.
+type live struct {
+	led    *ledger.Thread
+	state  Thread
+	places map[Address]*served
+	step   *loop.Step
+	broken error // the log can't be decoded: no turns, only end records
+	job    *job  // the one whose turns are being appended
+}
+
+// served is what the worker knows of an address bound to its thread.
+type served struct {
+	binding Binding
+	rev     Revision   // of the binding
+	last    ledger.Seq // the newest record that is to be shown there
+}
+
+// logPage is how many log records are read at once.
+const logPage = 256
+
+// hydrate loads the thread where it isn't live: its state, its window of the log and its bindings.
+func (s *Stream) hydrate(ctx context.Context) error {
+	if s.live != nil {
+		return nil
+	}
+	l := &live{led: ledger.NewThread(s.thread), places: map[Address]*served{}}
+	state, _, ok, err := s.m.cfg.Store.Thread(ctx, s.thread)
+	if err != nil {
+		return fmt.Errorf("session: thread %s: %w", s.thread, err)
+	}
+	if ok {
+		l.state = state
+		if err := s.load(ctx, l); err != nil {
+			return err
+		}
+	} else {
+		l.state.Opened = time.Now().UTC()
+	}
+	l.step = s.newStep()
+	s.live = l
+	return nil
+}
+
+// load reads the window and the bindings. A log that can't be decoded leaves the thread broken, not the process.
+func (s *Stream) load(ctx context.Context, l *live) error {
+	err := s.loadLog(ctx, l)
+	var corrupt *CorruptError
+	switch {
+	case errors.As(err, &corrupt):
+		l.broken = err
+	case err != nil:
+		return err
+	}
+	for _, a := range l.state.Addresses {
+		st, err := s.m.cfg.Store.Address(ctx, a)
+		if err != nil {
+			return fmt.Errorf("session: address %s: %w", a, err)
+		}
+		l.places[a] = &served{binding: st.Binding, rev: st.BindingRev, last: st.Due}
+	}
+	return nil
+}
+
+func (s *Stream) loadLog(ctx context.Context, l *live) error {
+	for from := max(l.state.Window, 1); from <= l.state.Last; {
+		recs, err := s.m.cfg.Store.Log(ctx, s.thread, from, logPage)
+		if err != nil {
+			return err
+		}
+		if len(recs) == 0 {
+			return &CorruptError{Thread: s.thread, Seq: from, Err: errors.New("the record is missing")}
+		}
+		for _, r := range recs {
+			if err := l.apply(r); err != nil {
+				return &CorruptError{Thread: s.thread, Seq: r.Seq, Err: err}
+			}
+			from = r.Seq + 1
+		}
+	}
+	if err := l.led.SetTip(l.state.Tip); err != nil {
+		return &CorruptError{Thread: s.thread, Seq: l.state.Tip, Err: err}
+	}
+	return nil
+}
+
+// apply lets a record of the log take its effect on what is in memory. Kinds that a later version writes have none here.
+func (l *live) apply(r LogRecord) error {
+	switch r.Kind {
+	case KindTurn:
+		return l.led.Add(*r.Turn)
+	case KindTip:
+		return l.led.SetTip(r.Tip.To)
+	default:
+		return nil
+	}
+}
+
+func (s *Stream) newStep() *loop.Step {
+	opts := []loop.Option{
+		loop.WithState(boundState{s}),
+		loop.WithDefaultSpec(s.m.cfg.Spec),
+		loop.WithTransforms(s.m.cfg.Transform...),
+		loop.WithHandlers(s.m.cfg.Handlers...),
+		loop.WithOnEmit(s.dispatch),
+	}
+	if s.m.cfg.Tracer != nil {
+		opts = append(opts, loop.WithTracer(s.m.cfg.Tracer))
+	}
+	return loop.New(opts...)
+}
+
+// dispatch hands an event to the listeners: a notice for the address in its context, anything else for each address bound here.
+func (s *Stream) dispatch(_ context.Context, ev loop.OutputEvent) {
+	if !s.m.wanted(ev.Kind()) {
+		return
+	}
+	if ev.Kind() == "notice" {
+		if a, ok := loop.ProvenanceFrom(ev.Context()); ok {
+			s.m.tell(Address(a), ev)
+		}
+		return
+	}
+	for a := range s.live.places {
+		s.m.tell(a, ev)
+	}
+}
+
+// weight is a turn's size in the live window: the bytes that its artifacts hold, and a little for the turn itself.
+func weight(t ledger.Turn) int {
+	n := 200
+	for _, a := range t.Artifacts {
+		switch a := a.(type) {
+		case artifact.Text:
+			n += len(a.Content)
+		case artifact.Reasoning:
+			n += len(a.Content)
+		case artifact.ToolCall:
+			n += len(a.Arguments)
+		case artifact.ToolResult:
+			n += len(a.Content)
+		}
+	}
+	return n
+}

@@ -1,0 +1,278 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/semaphore"
+
+	"orebot/core/access"
+	"orebot/core/cognitive"
+	"orebot/core/ledger"
+	"orebot/core/loop"
+	"orebot/core/models"
+	"orebot/core/observe"
+	"orebot/core/provider"
+)
+
+// Platform is what the Manager must know of one conduit.
+type Platform struct {
+	Policy access.Policy
+	People People // nil: its events tell everything
+	Follow bool   // answer without being called where one person and the bot are the only writers
+}
+
+// Config wires a Manager. Store, Provider and Spec.Model are required; the zero value of the rest is a plain choice.
+type Config struct {
+	Store     Store
+	Provider  provider.Provider
+	Spec      models.Spec
+	Pattern   cognitive.Pattern // nil: SingleShot
+	Transform []loop.Transform
+	Handlers  []loop.Handler
+	Tracer    trace.Tracer
+	Platforms map[string]Platform // by conduit name; a message of any other is ignored
+
+	MaxConcurrent int           // turns in flight with the model; 0: 4
+	RetryFor      time.Duration // how long a failing model server is tried again; 0: never
+	MaxAge        time.Duration // an older question gets a line, not an answer; 0: any age is answered
+	ShutdownGrace time.Duration // how long turns in flight may finish after Run's ctx has ended
+	IdleEvict     time.Duration // 0: 10 minutes
+	KeepEntries   time.Duration // how long an ended entry guards against its duplicates; at least 24 hours
+	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author
+	WindowBytes   int           // of turns kept live for each thread; 0: 256 KiB
+
+	Life     string // names this life of the process
+	Logger   *slog.Logger
+	Counters observe.Counters
+}
+
+func (c *Config) setDefaults() {
+	if c.Pattern == nil {
+		c.Pattern = cognitive.SingleShot{}
+	}
+	if c.MaxConcurrent <= 0 {
+		c.MaxConcurrent = 4
+	}
+	if c.IdleEvict <= 0 {
+		c.IdleEvict = 10 * time.Minute
+	}
+	c.KeepEntries = max(c.KeepEntries, 24*time.Hour)
+	if c.WindowBytes <= 0 {
+		c.WindowBytes = 256 << 10
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Counters == nil {
+		c.Counters = observe.Nop{}
+	}
+}
+
+var (
+	errShutdown = errors.New("session: shutting down")
+	errStopped  = errors.New("session: the manager has stopped")
+)
+
+// Manager owns the Streams. Its methods are safe for concurrent use.
+type Manager struct {
+	cfg      Config
+	model    provider.Provider // gated
+	alone    *semaphore.Weighted
+	turns    context.Context // of every turn; ends when the grace is over
+	endTurns context.CancelCauseFunc
+
+	listeners atomic.Pointer[[]*listener]
+	workers   sync.WaitGroup
+
+	mu       sync.Mutex
+	streams  map[ledger.ThreadID]*Stream
+	routes   map[Address]ledger.ThreadID // of addresses whose Stream is live
+	places   map[Address]*place
+	stopping bool
+}
+
+type listener struct {
+	kinds []string
+	f     func(Address, loop.OutputEvent)
+}
+
+// New returns a Manager; it does nothing until Run.
+func New(cfg Config) *Manager {
+	cfg.setDefaults()
+	turns, end := context.WithCancelCause(context.Background())
+	return &Manager{
+		cfg:      cfg,
+		model:    newGate(cfg.Provider, cfg.MaxConcurrent),
+		alone:    semaphore.NewWeighted(everyone),
+		turns:    turns,
+		endTurns: end,
+		streams:  map[ledger.ThreadID]*Stream{},
+		routes:   map[Address]ledger.ThreadID{},
+		places:   map[Address]*place{},
+	}
+}
+
+// Run wakes the Streams of entries that wait, until ctx ends. Turns in flight then have the grace to finish; what isn't finished
+// is left as it is and resumed by the next Run on the same store. A Manager runs once.
+func (m *Manager) Run(ctx context.Context) error {
+	var own sync.WaitGroup
+	own.Go(func() { m.evictIdle(ctx) })
+	err := m.cfg.Store.Watch(ctx, m.wake)
+	m.drain()
+	own.Wait()
+	return err
+}
+
+// drain lets the workers finish, for no longer than the grace.
+func (m *Manager) drain() {
+	m.mu.Lock()
+	m.stopping = true
+	m.mu.Unlock()
+	t := time.AfterFunc(m.cfg.ShutdownGrace, func() { m.endTurns(errShutdown) })
+	m.workers.Wait()
+	t.Stop()
+	m.endTurns(errShutdown)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, s := range m.streams {
+		s.close()
+		delete(m.streams, id)
+	}
+}
+
+// Listen calls f for every event of the kinds (none: all) with each address that it concerns: a turn with those bound to its
+// thread, a notice with the one it is for. f runs on the worker that emits and must not block. stop ends it; a call under way
+// may still finish.
+func (m *Manager) Listen(kinds []string, f func(Address, loop.OutputEvent)) (stop func()) {
+	l := &listener{slices.Clone(kinds), f}
+	m.setListeners(func(ls []*listener) []*listener { return append(ls, l) })
+	return func() {
+		m.setListeners(func(ls []*listener) []*listener {
+			return slices.DeleteFunc(ls, func(o *listener) bool { return o == l })
+		})
+	}
+}
+
+func (m *Manager) setListeners(change func([]*listener) []*listener) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ls []*listener
+	if old := m.listeners.Load(); old != nil {
+		ls = slices.Clone(*old)
+	}
+	ls = change(ls)
+	m.listeners.Store(&ls)
+}
+
+func (l *listener) wants(kind string) bool {
+	return len(l.kinds) == 0 || slices.Contains(l.kinds, kind)
+}
+
+// wanted reports whether anybody listens to a kind of event.
+func (m *Manager) wanted(kind string) bool {
+	ls := m.listeners.Load()
+	return ls != nil && slices.ContainsFunc(*ls, func(l *listener) bool { return l.wants(kind) })
+}
+
+func (m *Manager) tell(a Address, ev loop.OutputEvent) {
+	for _, l := range *m.listeners.Load() {
+		if l.wants(ev.Kind()) {
+			l.f(a, ev)
+		}
+	}
+}
+
+// Live returns how many Streams are live.
+func (m *Manager) Live() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.streams)
+}
+
+// wake hands an entry to its thread's Stream and starts a worker where none runs.
+func (m *Manager) wake(id EntryID) {
+	bound, known := m.bound(id.Address)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopping {
+		return
+	}
+	thread, routed := m.routes[id.Address]
+	switch {
+	case routed: // by an entry before this one
+	case known:
+		thread = bound
+	default:
+		thread = ThreadOf(id)
+	}
+	m.routes[id.Address] = thread
+	s := m.streams[thread]
+	if s == nil {
+		s = &Stream{m: m, thread: thread}
+		m.streams[thread] = s
+	}
+	s.inbox = append(s.inbox, id)
+	if !s.running {
+		s.running = true
+		m.workers.Go(s.work)
+	}
+}
+
+// bound reads the thread that an address is bound to, unless its route is known. An address that isn't bound belongs to the thread
+// that its first entry opens.
+func (m *Manager) bound(a Address) (ledger.ThreadID, bool) {
+	m.mu.Lock()
+	_, routed := m.routes[a]
+	m.mu.Unlock()
+	if routed {
+		return ledger.ThreadID{}, false
+	}
+	st, err := m.cfg.Store.Address(context.Background(), a)
+	if err != nil {
+		m.cfg.Logger.Error("address unreadable", observe.KeyAddress, a, observe.KeyError, err)
+	}
+	return st.Binding.Thread, st.BindingRev != (Revision{})
+}
+
+// evictIdle closes Streams that have had nothing to do for a while, and forgets what is known of their addresses.
+func (m *Manager) evictIdle(ctx context.Context) {
+	tick := time.NewTicker(max(m.cfg.IdleEvict/4, time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			m.evictBefore(now.Add(-m.cfg.IdleEvict))
+		}
+	}
+}
+
+func (m *Manager) evictBefore(t time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, s := range m.streams {
+		if s.running || s.idle.After(t) {
+			continue
+		}
+		s.close()
+		delete(m.streams, id)
+	}
+	for a, thread := range m.routes {
+		if m.streams[thread] == nil {
+			delete(m.routes, a)
+		}
+	}
+	for a, p := range m.places {
+		if p.used.Before(t) {
+			delete(m.places, a)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"orebot/core/ledger"
+)
+
+// boundState is the thread's ledger as the Step sees it. Only the worker uses it.
+type boundState struct{ s *Stream }
+
+// Turns returns the active path within the live window.
+func (b boundState) Turns() []ledger.Turn { return b.s.live.led.Path() }
+
+// Append stamps the turn and commits it. A user turn returns at once, since it is durable as its entries; a failure of its write
+// cancels the turn in progress. A final turn is committed with the ends of its entries, and a turn with a tool call before the
+// tool runs; both wait for the disk.
+func (b boundState) Append(ctx context.Context, t ledger.Turn) (ledger.Turn, error) {
+	s := b.s
+	if err := context.Cause(ctx); err != nil {
+		return ledger.Turn{}, err
+	}
+	t = s.stamp(t)
+	switch j := s.live.job; {
+	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
+		t.Author, t.Entries = j.first().Inbound.Author.ID, entryNames(j.entries)
+		return t, s.submit(j, t)
+	case j != nil && t.Final():
+		t.Entries = entryNames(j.entries)
+		return t, s.finish(j, t)
+	default:
+		return t, s.progress(j, t)
+	}
+}
+
+func (s *Stream) stamp(t ledger.Turn) ledger.Turn {
+	l := s.live
+	t.ID = ledger.TurnID{Thread: s.thread, Seq: l.state.Last + 1}
+	t.Parent = l.state.Tip
+	t.Time = time.Now().UTC()
+	return t
+}
+
+func entryNames(entries []StoredEntry) []string {
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.ID.String()
+	}
+	return out
+}
+
+// batch begins a Batch that appends records to the log, numbered here.
+func (s *Stream) batch(recs ...LogRecord) Batch {
+	st := s.live.state
+	b := Batch{ID: NewBatchID(), Thread: s.thread, After: st.Last}
+	for i := range recs {
+		st.Last++
+		recs[i].Seq = st.Last
+		switch recs[i].Kind {
+		case KindTurn:
+			st.Tip = recs[i].Seq
+		case KindTip:
+			st.Tip = recs[i].Tip.To
+		}
+	}
+	st.Used = time.Now().UTC()
+	st.Addresses = slices.Clone(st.Addresses)
+	b.Log, b.State = recs, &st
+	return b
+}
+
+// turnRecord wraps a stamped turn.
+func turnRecord(t ledger.Turn) LogRecord { return LogRecord{Kind: KindTurn, Turn: &t} }
+
+// take makes the Batch's effect true in memory. The Batch has been handed to the store, which has its own copy of the state.
+func (l *live) take(b Batch) error {
+	l.state = *b.State
+	for _, r := range b.Log {
+		if err := l.apply(r); err != nil {
+			return err
+		}
+	}
+	for _, w := range b.Bindings {
+		l.places[w.Address].rev = b.ID
+	}
+	for _, d := range b.Due {
+		if p := l.places[d.Address]; p != nil {
+			p.last = max(p.last, d.Seq)
+		}
+	}
+	return nil
+}
+
+// submit commits a user turn without waiting.
+func (s *Stream) submit(j *job, t ledger.Turn) error {
+	b := s.batch(turnRecord(t))
+	s.bind(&b, j.addr)
+	s.noteWriter(&b, t.Author)
+	j.turn = t.ID.Seq
+	for i := range j.entries {
+		e := &j.entries[i]
+		e.State, e.Thread, e.Turn = EntrySubmitted, s.thread, t.ID.Seq
+		e.Starts++
+		if e.Inbound.Message != "" {
+			ref := MessageRef{Thread: s.thread, Seq: t.ID.Seq}
+			b.Index = append(b.Index, IndexWrite{e.ID.Address, e.Inbound.Message, ref})
+		}
+	}
+	s.writeEntries(&b, j, time.Time{})
+	s.showElsewhere(&b, j.addr, t.ID.Seq)
+	return s.send(j, b)
+}
+
+// progress commits a turn between the question and the answer. One with a tool call must be durable before the tool runs.
+func (s *Stream) progress(j *job, t ledger.Turn) error {
+	b := s.batch(turnRecord(t))
+	if j != nil && j.turn != 0 && j.first().Starts > 0 {
+		for i := range j.entries {
+			j.entries[i].Starts = 0
+		}
+		s.writeEntries(&b, j, time.Time{})
+	}
+	if t.HasToolCall() {
+		return s.commit(b)
+	}
+	return s.send(j, b)
+}
+
+// finish commits a final turn: with it, its entries have ended.
+func (s *Stream) finish(j *job, t ledger.Turn) error {
+	b := s.batch(turnRecord(t))
+	s.trim(&b)
+	s.end(&b, j, EndAnswered, t.ID.Seq)
+	for a := range s.live.places {
+		s.deliver(&b, a, t.ID.Seq)
+	}
+	return s.commitEnd(b)
+}
+
+// end writes the ends of a job's entries into the Batch.
+func (s *Stream) end(b *Batch, j *job, how End, seq ledger.Seq) {
+	for i := range j.entries {
+		e := &j.entries[i]
+		e.State, e.End, e.EndSeq, e.Thread = EntryEnded, how, seq, s.thread
+		e.Starts = 0
+	}
+	s.writeEntries(b, j, time.Now().Add(s.m.cfg.KeepEntries))
+}
+
+// writeEntries adds the job's entries to the Batch and notes the revision they will have.
+func (s *Stream) writeEntries(b *Batch, j *job, expires time.Time) {
+	for i := range j.entries {
+		e := &j.entries[i]
+		b.Entries = append(b.Entries, EntryWrite{Rev: e.Rev, Entry: e.Entry, Expires: expires})
+		e.Rev = b.ID
+	}
+}
+
+// bind binds the address to this thread where it isn't yet.
+func (s *Stream) bind(b *Batch, a Address) {
+	if s.live.places[a] != nil {
+		return
+	}
+	p := &served{binding: Binding{Thread: s.thread, From: b.After + 1}}
+	s.live.places[a] = p
+	b.State.Addresses = append(b.State.Addresses, a)
+	b.Bindings = append(b.Bindings, BindingWrite{Address: a, Binding: p.binding})
+}
+
+// noteWriter keeps who opened the thread, and whether somebody else has joined.
+func (s *Stream) noteWriter(b *Batch, author string) {
+	if b.State.Starter == "" {
+		b.State.Starter = author
+	}
+	b.State.Shared = b.State.Shared || b.State.Starter != author
+}
+
+// deliver marks a record as due at an address and, where the address is caught up, adds the intent to post its first part: the
+// courier then needs no write of its own before it posts.
+func (s *Stream) deliver(b *Batch, a Address, seq ledger.Seq) {
+	b.Due = append(b.Due, DueWrite{Address: a, Seq: seq})
+	p := s.live.places[a]
+	st, err := s.m.cfg.Store.Address(context.Background(), a)
+	if err != nil || st.Cursor.Attempt != nil || st.Cursor.Seq <= p.last && p.last > 0 || st.Binding.Gone {
+		return
+	}
+	next := Cursor{Seq: seq, Layout: st.Cursor.Layout, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
+	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: next, Optional: true})
+}
+
+// showElsewhere marks a person's turn as due at the other addresses of the thread.
+func (s *Stream) showElsewhere(b *Batch, from Address, seq ledger.Seq) {
+	for a := range s.live.places {
+		if a != from {
+			b.Due = append(b.Due, DueWrite{Address: a, Seq: seq})
+		}
+	}
+}
+
+// trim moves the live window forward when it has grown beyond its size, down to half of it.
+func (s *Stream) trim(b *Batch) {
+	path := s.live.led.Path()
+	size := 0
+	for i := len(path) - 1; i >= 0; i-- {
+		size += weight(path[i])
+		if size > s.m.cfg.WindowBytes {
+			b.State.Window = s.cut(path)
+			s.live.led.DropBefore(b.State.Window)
+			return
+		}
+	}
+}
+
+// cut finds the user turn at which the newer half of a full window begins.
+func (s *Stream) cut(path []ledger.Turn) ledger.Seq {
+	size, at := 0, len(path)-1
+	for i := len(path) - 1; i >= 0; i-- {
+		if size += weight(path[i]); size > s.m.cfg.WindowBytes/2 {
+			break
+		}
+		if path[i].Role == ledger.RoleUser {
+			at = i
+		}
+	}
+	return path[at].ID.Seq
+}
+
+// send commits without waiting; a failure ends the turn in progress, with the store's error as the cause.
+func (s *Stream) send(j *job, b Batch) error {
+	if err := s.live.take(b); err != nil {
+		return err
+	}
+	var fail context.CancelCauseFunc
+	if j != nil {
+		fail = j.cancel
+	}
+	s.m.cfg.Store.Commit(context.Background(), b, func(_ Result, err error) {
+		if err != nil && fail != nil && !applied(err) {
+			fail(&storeError{err})
+		}
+	})
+	return nil
+}
+
+// commit commits and waits. Only then is the Batch's effect true in memory.
+func (s *Stream) commit(b Batch) error {
+	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil && !applied(err) {
+		return &storeError{err}
+	}
+	return s.live.take(b)
+}
+
+// commitEnd commits an end. If a courier has moved a cursor meanwhile, it goes without the first intents: they are a saving, not
+// a condition.
+func (s *Stream) commitEnd(b Batch) error {
+	err := s.commit(b)
+	var c *Conflict
+	if errors.As(err, &c) && c.OnlyOptional {
+		b.Cursors = nil
+		return s.commit(b)
+	}
+	return err
+}
+
+func applied(err error) bool {
+	var c *Conflict
+	return errors.As(err, &c) && c.Applied
+}
+
+// storeError marks an error of the store among those of a turn.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return "session: " + e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
