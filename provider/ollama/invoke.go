@@ -1,0 +1,171 @@
+package ollama
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/models"
+	"orebot/core/provider"
+)
+
+// call is what one Invoke asks.
+type call struct {
+	turns []ledger.Turn
+	spec  models.Spec
+	tools []provider.Tool
+	ch    chan<- artifact.Artifact
+}
+
+// Invoke asks the model that spec names; see provider.Provider. Text and reasoning come as deltas, tool calls whole, the
+// Usage after them, and a Finish at the very end of an answer that ran into its limit. An error is a *provider.Error, or
+// the error of ctx if that has ended; then the connection is closed, which stops the server's work.
+func (p *Provider) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch chan<- artifact.Artifact,
+	opts ...provider.InvokeOption) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := &call{spec: spec, tools: provider.Apply(opts...).Tools, ch: ch}
+	if st != nil {
+		c.turns = st.Turns()
+	}
+	if spec.Model == "" {
+		return &provider.Error{Kind: provider.KindRefused, Err: errors.New("no model is named")}
+	}
+	if !asks(messages(c.turns, true)) {
+		return &provider.Error{Kind: provider.KindRefused, Model: spec.Model, Err: errors.New("there is nothing to answer")}
+	}
+	return p.overHosts(func(h *host) error { return p.onHost(ctx, h, c) })
+}
+
+// asks reports whether there is more than a system message. A server takes an empty list as the wish to load a model.
+func asks(msgs []api.Message) bool {
+	return slices.ContainsFunc(msgs, func(m api.Message) bool { return m.Role != "system" })
+}
+
+// onHost asks one server, and once more without it for each thing that the server says the model can't do.
+func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
+	t := p.traitsOf(ctx, h, c)
+	for {
+		req := p.build(c, t)
+		if !asks(req.Messages) { // a picture alone, for a model that sees none
+			return p.fail(h, c.spec.Model, provider.KindRefused, errors.New("the model doesn't look at images"))
+		}
+		err := p.attempt(ctx, h, req, c.ch)
+		lesson, learned := learnFrom(err, req)
+		if !learned {
+			if provider.KindOf(err) == provider.KindModelMissing {
+				h.forget(c.spec.Model)
+			}
+			return err
+		}
+		lesson(&t)
+		h.learn(c.spec.Model, func(k *knowledge) { lesson(&k.traits) })
+		p.log.WarnContext(ctx, "the model can't do what was asked; asking without", "model", c.spec.Model, "err", err)
+	}
+}
+
+// traitsOf returns what is known of the model, and looks it up where the call needs to know. A look-up that fails leaves
+// it to the refusal.
+func (p *Provider) traitsOf(ctx context.Context, h *host, c *call) traits {
+	if k, ok := h.recall(c.spec.Model); ok {
+		return k.traits
+	}
+	needs := len(c.tools) > 0 || hasImages(c.turns) || slices.Contains([]string{"on", "low", "medium", "high"}, c.spec.Think)
+	if !needs {
+		return traits{}
+	}
+	k, err := p.lookUp(ctx, h, c.spec.Model)
+	if err != nil {
+		return traits{}
+	}
+	return k.traits
+}
+
+// learnFrom reads from a refusal what to leave out. Each lesson takes something from the request that it doesn't have
+// afterwards, so that lessons come to an end.
+func learnFrom(err error, req chatRequest) (func(*traits), bool) {
+	r, ok := errors.AsType[*refusal](err)
+	if !ok || r.status < 400 {
+		return nil, false
+	}
+	pictures := slices.ContainsFunc(req.Messages, func(m api.Message) bool { return len(m.Images) > 0 })
+	switch {
+	case len(req.Tools) > 0 && strings.Contains(r.text, "does not support tools"):
+		return func(t *traits) { t.noTools = true }, true
+	case req.Think != nil && req.Think.IsString() && strings.Contains(r.text, "think value"):
+		return func(t *traits) { t.noLevels = true }, true
+	case req.Think.Bool() && strings.Contains(r.text, "does not support thinking"):
+		return func(t *traits) { t.noThink = true }, true
+	case pictures && containsAny(r.text, "multimodal", "does not support image", "missing data required for image"):
+		return func(t *traits) { t.noImages = true }, true
+	}
+	return nil, false
+}
+
+// attempt posts one request and reads the answer.
+func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch chan<- artifact.Artifact) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	dog := newWatchdog(cancel)
+	defer dog.stop()
+	dog.arm(p.cfg.FirstTokenTimeout, errNoFirstToken)
+	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout}
+	err := p.exchange(ctx, h, req, s)
+	if err == nil {
+		p.log.DebugContext(parent, "answered", "model", req.Model, "host", h.name, "prompt_tokens", s.last.PromptEvalCount,
+			"completion_tokens", s.last.EvalCount, "load", s.last.LoadDuration, "took", s.last.TotalDuration)
+		return nil
+	}
+	if parent.Err() != nil {
+		return parent.Err()
+	}
+	kind := provider.KindUnknown
+	if cause := context.Cause(ctx); errors.Is(cause, errNoFirstToken) || errors.Is(cause, errSilent) {
+		kind, err = provider.KindTimeout, cause
+	} else if f, ok := errors.AsType[*failure](err); ok {
+		kind, err = f.kind, f.cause
+	}
+	e := p.fail(h, req.Model, kind, err)
+	e.Partial = s.sent
+	if r, ok := errors.AsType[*refusal](err); ok {
+		e.After = r.after
+	}
+	return e
+}
+
+// exchange does the round trip and hands the stream to s.
+func (p *Provider) exchange(ctx context.Context, h *host, req chatRequest, s *stream) error {
+	httpReq, err := h.post(ctx, "/api/chat", req)
+	if err != nil {
+		return &failure{provider.KindRefused, err}
+	}
+	resp, err := p.http.Do(httpReq)
+	if err != nil {
+		return &failure{transportKind(err), err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		r := newRefusal(resp, head(resp.Body))
+		return &failure{r.kind(), r}
+	}
+	return s.read(resp.Body)
+}
+
+// failure is an error whose meaning is known where it arises.
+type failure struct {
+	kind  provider.Kind
+	cause error
+}
+
+// Error returns the cause.
+func (f *failure) Error() string { return f.cause.Error() }
+
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.cause }
