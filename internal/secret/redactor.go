@@ -64,8 +64,8 @@ func (r *Redactor) Redact(text string) string {
 }
 
 // shapes lists what tokens look like: Slack's xoxb-, xoxp-, xapp- and their kin, Telegram's number:secret (in a URL the
-// colon may be escaped), the ticket of a Socket Mode address, Slack's response URLs, bearer headers, and the password
-// of a URL.
+// colon may be escaped), the ticket of a Socket Mode address, Slack's response URLs, bearer headers, and the user and
+// password of a URL.
 func shapes() []shape {
 	return []shape{
 		{"xox", regexp.MustCompile(`xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}`), Mask},
@@ -76,7 +76,7 @@ func shapes() []shape {
 		{"hooks.slack", regexp.MustCompile(`(hooks\.slack(?:-gov)?\.com/)[^\s"'\\<>]+`), "${1}" + Mask},
 		{"hooks.slack", regexp.MustCompile(`(hooks\.slack(?:-gov)?\.com%2[Ff])[^\s"'\\<>&]+`), "${1}" + Mask},
 		{"earer ", regexp.MustCompile(`([Bb]earer )[A-Za-z0-9._~+/=-]{20,}`), "${1}" + Mask},
-		{"@", regexp.MustCompile(`(://)[^\s/@"'\\<>]+:[^\s/@"'\\<>]*@`), "${1}" + Mask + "@"},
+		{"@", regexp.MustCompile(`(://)[^\s/@"'\\<>]+@`), "${1}" + Mask + "@"},
 	}
 }
 

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// modelHost reads an address the way Ollama reads OLLAMA_HOST: without a scheme it is http on port 11434, with one the
+// scheme's own port counts (envconfig.Host in Ollama's source). An address that means "every interface" to a server
+// means this machine to a client.
+func modelHost(s string) (string, error) {
+	s = strings.Trim(strings.TrimSpace(s), `"'`)
+	bare := !strings.Contains(s, "://")
+	if bare {
+		if ip := net.ParseIP(s); ip != nil && ip.To4() == nil {
+			s = "[" + s + "]"
+		}
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || (u.Host == "" && !bare) {
+		return "", fmt.Errorf("%s is not a model server's address such as \"http://127.0.0.1:11434\"", show(s))
+	}
+	if u.User != nil {
+		return "", fmt.Errorf("carries a user or password in the URL; use api_key")
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "127.0.0.1"
+	}
+	if port == "" && bare {
+		port = "11434"
+	}
+	return u.Scheme + "://" + hostPort(host, port) + strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+func hostPort(host, port string) string {
+	if port != "" {
+		return net.JoinHostPort(host, port)
+	}
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
