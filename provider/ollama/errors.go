@@ -21,7 +21,7 @@ import (
 // fail makes the error of a call to h out of a kind and a cause, without secrets.
 func (p *Provider) fail(h *host, model string, kind provider.Kind, cause error) *provider.Error {
 	if r, ok := errors.AsType[*refusal](cause); ok { // so that nothing is left for those who unwrap
-		r.text = p.redact.Redact(r.text)
+		r.text = short(p.redact.Redact(r.text)) // in this order: half a secret isn't recognised
 	}
 	return &provider.Error{Kind: kind, Model: model, Host: h.name, Err: p.redact.Error(cause)}
 }
@@ -44,17 +44,20 @@ func transportKind(err error) provider.Kind {
 	return provider.KindIncomplete
 }
 
-// refusal is an answer with a status other than 200.
+// refusal is what a server says instead of an answer, or in the middle of one.
 type refusal struct {
-	status int
+	status int // zero in the middle of an answer
 	after  time.Duration
-	text   string // what the server says, shortened
+	text   string // what the server says; fail shortens it
 	json   bool   // it is Ollama that says it, not something in front of it
 }
 
 // Error returns status and text.
 func (r *refusal) Error() string {
-	if r.text == "" {
+	switch {
+	case r.status == 0:
+		return r.text
+	case r.text == "":
 		return "status " + strconv.Itoa(r.status)
 	}
 	return "status " + strconv.Itoa(r.status) + ": " + r.text
@@ -74,7 +77,7 @@ func newRefusal(resp *http.Response, body []byte) *refusal {
 		return r
 	}
 	line, _, _ := bytes.Cut(bytes.TrimSpace(body), []byte("\n"))
-	r.text = short(string(line))
+	r.text = string(line)
 	return r
 }
 
@@ -82,15 +85,15 @@ func newRefusal(resp *http.Response, body []byte) *refusal {
 func errorText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		return short(text)
+		return text
 	}
 	var object struct {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(raw, &object) == nil && object.Message != "" {
-		return short(object.Message)
+		return object.Message
 	}
-	return short(string(raw))
+	return string(raw)
 }
 
 // short makes a text of a stranger fit for one log line.
@@ -176,7 +179,7 @@ func (p *Provider) apiError(ctx context.Context, h *host, model string, err erro
 	}
 	if e, ok := errors.AsType[api.StatusError](err); ok {
 		// The client keeps of a page that isn't JSON its first line only.
-		r := &refusal{status: e.StatusCode, text: short(e.ErrorMessage), json: !strings.HasPrefix(e.ErrorMessage, "<")}
+		r := &refusal{status: e.StatusCode, text: e.ErrorMessage, json: !strings.HasPrefix(e.ErrorMessage, "<")}
 		return p.fail(h, model, r.kind(), r)
 	}
 	if e, ok := errors.AsType[api.AuthorizationError](err); ok {

@@ -83,7 +83,7 @@ func (s *stream) take(raw []byte) error {
 	}
 	if len(s.last.Error) > 0 && string(s.last.Error) != "null" {
 		text := errorText(s.last.Error)
-		return &failure{lineKind(text), errors.New(text)}
+		return &failure{lineKind(text), &refusal{text: text}}
 	}
 	return s.message(s.last.Message)
 }
