@@ -3,6 +3,8 @@ package ollama_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -131,4 +133,25 @@ func wantKinds(t *testing.T, h heard, kinds ...string) {
 	if !slices.Equal(h.kinds, kinds) {
 		t.Errorf("artifacts %v, want %v", h.kinds, kinds)
 	}
+}
+
+// hanging answers with a body that never ends.
+type hanging struct{ body string }
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	never := readerFunc(func([]byte) (int, error) {
+		<-r.Context().Done()
+		return 0, r.Context().Err()
+	})
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader(h.body), never))}, nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+func closedPipe() http.RoundTripper {
+	l := pipe.Listen()
+	_ = l.Close()
+	return l.Transport()
 }

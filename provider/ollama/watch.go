@@ -16,6 +16,7 @@ var (
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	cause  error // what timer cancels with
 }
 
 func newWatchdog(cancel context.CancelCauseFunc) *watchdog { return &watchdog{cancel: cancel} }
@@ -23,7 +24,12 @@ func newWatchdog(cancel context.CancelCauseFunc) *watchdog { return &watchdog{ca
 // arm starts the time; after d the call ends with the given cause. Zero is for ever.
 func (w *watchdog) arm(d time.Duration, cause error) {
 	w.stop()
-	if d > 0 {
+	switch {
+	case d <= 0:
+	case w.timer != nil && w.cause == cause: // between any two lines: no new timer each time
+		w.timer.Reset(d)
+	default:
+		w.cause = cause
 		w.timer = time.AfterFunc(d, func() { w.cancel(cause) })
 	}
 }
