@@ -1,0 +1,100 @@
+package conduit
+
+import (
+	"context"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/loop"
+	"orebot/core/session"
+)
+
+// Conduit is one platform. Run blocks: it returns nil when ctx ends, and an error when going on is hopeless.
+type Conduit interface {
+	// Name is what the platform's addresses begin with.
+	Name() string
+	Run(ctx context.Context) error
+}
+
+// Kind says what an Item is.
+type Kind uint8
+
+// The kinds of Item.
+const (
+	Answer     Kind = iota // a final turn of the assistant
+	Notice                 // what the bot says itself, see Severity
+	Attributed             // what somebody wrote at another address of the thread, see Author
+)
+
+// String returns the kind's name in logs.
+func (k Kind) String() string {
+	switch k {
+	case Answer:
+		return "answer"
+	case Notice:
+		return "notice"
+	case Attributed:
+		return "attributed"
+	}
+	return "unknown"
+}
+
+// Item is one record of a thread's log as it is to be shown at one address.
+type Item struct {
+	Thread   ledger.ThreadID
+	Seq      ledger.Seq    // the record that the cursor stands at
+	Turn     ledger.TurnID // what is shown: that record, or the draft that it promotes. Metadata and file names carry it
+	Kind     Kind
+	Severity loop.Severity // of a Notice
+	Source   string        // Markdown; offsets count its bytes
+	Author   string        // of an Attributed one, such as "slack:U1"
+	ReplyTo  string        // platform id of the newest message it answers at this address; may be empty
+	Asked    time.Time     // when that was written; may be zero
+	At       time.Time     // when the record was written
+	Ref      string        // a Notice's correlation id; may be empty
+}
+
+// Shape says how a part is to be made. The zero Shape is the usual one.
+type Shape struct {
+	Repeat bool  // with the line "(this part may be a repeat)"; must not change where the part ends
+	Plain  bool  // as plain text, after the platform refused the markup
+	Shrink uint8 // 0…3: each step about halves the size, after the platform found the part too big
+}
+
+// MaxShrink is the highest Shape.Shrink that a Renderer is asked for.
+const MaxShrink = 3
+
+// Part is a piece of an Item that one post shows.
+type Part struct {
+	// Offset is where the part begins in Source. Couriers set it to what they asked for; that of a note which stands in a part's
+	// place is negative. A Poster only stores it, a Finder only compares it.
+	Offset int
+	// Next is where the next part begins; len(Source) or more: this was the last.
+	Next int
+	// Body is what the Poster needs; nil: there is nothing to show between Offset and Next.
+	Body any
+	// Text is what a person reads, for logs and tests.
+	Text string
+}
+
+// Renderer turns items into parts. It is pure: the same arguments always give the same part, on any machine.
+type Renderer interface {
+	// Layout is the version of the way items are split, 1…4095. A change lets items that are half delivered be split anew from
+	// where they are.
+	Layout() uint16
+	// Part returns the part of an item that begins at offset. Next is greater than offset. An error is a part that can't be made;
+	// it is handled like one that the platform finds malformed.
+	Part(it Item, offset int, how Shape) (Part, error)
+}
+
+// Poster shows a part on the platform and returns the ids of the messages made. Its errors are *Error; any other one counts as
+// Unknown. No error text carries a secret.
+type Poster interface {
+	Post(ctx context.Context, a session.Address, it Item, p Part) (ids []string, err error)
+}
+
+// Finder is a Poster that can ask the platform whether a part is there. An error of class Gone, Malformed or TooBig says that it
+// will never be able to tell; after any other one the look-up is repeated.
+type Finder interface {
+	Find(ctx context.Context, a session.Address, it Item, offset int) (ids []string, found bool, err error)
+}

@@ -1,0 +1,73 @@
+package conduit
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"orebot/core/observe"
+	"orebot/core/session"
+)
+
+// Config is what couriers need. Name, Store, Lease, Renderer, Poster and Life are required; the rest has defaults.
+type Config struct {
+	Name     string // the conduit's: only its addresses are served
+	Store    session.Store
+	Lease    session.Lease
+	Renderer Renderer
+	Poster   Poster // a Finder too, where the platform can be asked
+	Life     string // names this life of the process and no other
+
+	Pacer    Pacer            // asked before each post; default: no limit
+	Backoff  Backoff          // default: 0.5 s … 60 s
+	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; default 5 s
+	Now      func() time.Time // default: time.Now
+	Rand     func() float64   // in [0, 1), safe for concurrent use; default: math/rand/v2
+	Counters observe.Counters // default: none
+	Logger   *slog.Logger     // default: none
+}
+
+// maxLayout is the highest version that a cursor has room for.
+const maxLayout = 1<<12 - 1
+
+func (cfg Config) check() error {
+	switch {
+	case cfg.Name == "" || cfg.Life == "":
+		return errors.New("conduit: couriers need a name and a life")
+	case cfg.Store == nil || cfg.Lease == nil || cfg.Renderer == nil || cfg.Poster == nil:
+		return fmt.Errorf("conduit: couriers of %s need a store, a lease, a renderer and a poster", cfg.Name)
+	}
+	if v := cfg.Renderer.Layout(); v == 0 || v > maxLayout {
+		return fmt.Errorf("conduit: couriers of %s: layout %d is not in 1…%d", cfg.Name, v, maxLayout)
+	}
+	return nil
+}
+
+// withDefaults fills in what may be left out.
+func (cfg Config) withDefaults() Config {
+	if cfg.Pacer == nil {
+		cfg.Pacer = unpaced{}
+	}
+	if cfg.Backoff == (Backoff{}) {
+		cfg.Backoff = Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = 5 * time.Second
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Float64
+	}
+	if cfg.Counters == nil {
+		cfg.Counters = observe.Nop{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	cfg.Logger = cfg.Logger.With(observe.KeyPlatform, cfg.Name)
+	return cfg
+}

@@ -1,0 +1,132 @@
+package conduit
+
+import (
+	"context"
+	"slices"
+
+	"orebot/core/observe"
+	"orebot/core/session"
+)
+
+// shown is the end that a part came to: posted, found, or given up (then without ids).
+type shown struct {
+	ids  []string
+	from int // its offset in the source
+	next int // where the source goes on
+}
+
+// deliver shows what is left of an item, part by part, and moves the cursor behind it. idle: nothing follows.
+func (c *courier) deliver(ctx context.Context, it Item) (idle bool, err error) {
+	if c.st.Cursor.Seq != it.Seq {
+		c.st.Cursor = c.before(it)
+	}
+	off, ok := c.locate(it, c.st.Cursor.Offset)
+	if !ok {
+		return c.finish(ctx, it, nil)
+	}
+	if off != c.st.Cursor.Offset {
+		c.st.Cursor.Offset, c.st.Cursor.Attempt = off, nil
+	}
+	for {
+		s, err := c.show(ctx, it)
+		if err != nil {
+			return false, err
+		}
+		if off, ok = c.locate(it, s.next); !ok {
+			return c.finish(ctx, it, &s)
+		}
+		if err := c.pass(ctx, it, s, off); err != nil {
+			return false, err
+		}
+	}
+}
+
+// before is a cursor that has come to an item and shown nothing of it.
+func (c *courier) before(it Item) session.Cursor {
+	return session.Cursor{Seq: it.Seq, Layout: c.layout(form{})}
+}
+
+// locate returns the first offset from off on at which the item has something to show.
+func (c *courier) locate(it Item, off int) (int, bool) {
+	for off < len(it.Source) {
+		p, err := c.cfg.Renderer.Part(it, off, Shape{})
+		if err != nil || p.Body != nil || p.Next <= off {
+			return off, true
+		}
+		off = p.Next
+	}
+	return off, false
+}
+
+// pass moves the cursor from a shown part to the next one of the same item, whose intent it carries.
+func (c *courier) pass(ctx context.Context, it Item, s shown, next int) error {
+	cur := c.before(it)
+	cur.Offset = next
+	cur.Posted = slices.Concat(c.st.Cursor.Posted, s.ids)
+	cur.Attempt = c.first(ctx)
+	return c.put(ctx, cur, extra{index: c.index(it, s)})
+}
+
+// finish moves the cursor behind an item. Where it is known what follows, the write carries that one's first intent; where nothing
+// does, it drops due. last is the part shown just now, nil for none.
+func (c *courier) finish(ctx context.Context, it Item, last *shown) (idle bool, err error) {
+	cur := session.Cursor{Seq: it.Seq + 1, Layout: c.layout(form{})}
+	ex := extra{}
+	if last != nil {
+		ex.index = c.index(it, *last)
+	}
+	next, found, seen, err := c.scan(ctx, it.Seq+1)
+	switch {
+	case err != nil: // what was shown is noted all the same; the next round meets the error again
+	case found:
+		c.expect(ctx, &cur, next)
+	default:
+		seen = max(seen, it.Seq)
+		cur.Seq, idle = seen+1, true
+		ex.due = []session.DueWrite{c.drop(seen)}
+	}
+	if err := c.put(ctx, cur, ex); err != nil {
+		return false, err
+	}
+	if last != nil {
+		took := max(0, c.cfg.Now().Sub(it.At).Seconds())
+		c.cfg.Counters.Observe(observe.DeliverySeconds, took, c.cfg.Name)
+	}
+	return idle, nil
+}
+
+// expect makes cur stand at the first part of an item, with its intent.
+func (c *courier) expect(ctx context.Context, cur *session.Cursor, it Item) {
+	cur.Seq = it.Seq
+	off, ok := c.locate(it, 0)
+	if ok {
+		cur.Offset, cur.Attempt = off, c.first(ctx)
+	}
+}
+
+// first is the intent to post a part for the first time; nil when the courier is about to stop.
+func (c *courier) first(ctx context.Context) *session.Attempt {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return &session.Attempt{N: 1, Since: c.cfg.Now().UTC(), Life: c.cfg.Life}
+}
+
+// index notes which messages show the part.
+func (c *courier) index(it Item, s shown) []session.IndexWrite {
+	out := make([]session.IndexWrite, len(s.ids))
+	for i, id := range s.ids {
+		ref := session.MessageRef{Thread: it.Thread, Seq: it.Turn.Seq, Offset: s.from}
+		out[i] = session.IndexWrite{Address: c.at(), Message: id, Ref: ref}
+	}
+	return out
+}
+
+// enter makes the memory one of the part at the cursor.
+func (c *courier) enter() {
+	cur := c.st.Cursor
+	f := c.formOf(cur)
+	if c.mem.seq != cur.Seq || c.mem.offset != cur.Offset || c.mem.missing != f.missing {
+		*c.mem = memory{seq: cur.Seq, offset: cur.Offset, missing: f.missing}
+	}
+}

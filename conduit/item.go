@@ -1,0 +1,123 @@
+package conduit
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/observe"
+	"orebot/core/session"
+)
+
+// item makes of a record what the address is to be shown; ok is false where that is nothing. Kinds of a later version are nothing.
+func (c *courier) item(ctx context.Context, rec session.LogRecord) (it Item, ok bool, err error) {
+	switch {
+	case rec.Kind == session.KindTurn && rec.Turn != nil:
+		it, ok, err = c.turn(ctx, *rec.Turn)
+	case rec.Kind == session.KindEnd && rec.End != nil && c.here(rec.End.To):
+		it, err = c.end(ctx, *rec.End)
+		ok = true
+	case rec.Kind == session.KindFinal && rec.Final != nil:
+		it, ok, err = c.promoted(ctx, rec.Final.Turn)
+	}
+	it.Thread, it.Seq = c.log.thread, rec.Seq
+	if it.Turn.IsZero() {
+		it.Turn = ledger.TurnID{Thread: it.Thread, Seq: rec.Seq}
+	}
+	return it, ok && strings.TrimSpace(it.Source) != "", err
+}
+
+// here reports whether a names this address, under its old or its new name.
+func (c *courier) here(a session.Address) bool { return a == c.a || a == c.at() }
+
+// turn shows what the assistant says for good, and what people wrote elsewhere.
+func (c *courier) turn(ctx context.Context, t ledger.Turn) (Item, bool, error) {
+	from := session.Address(t.Provenance)
+	switch {
+	case t.Covers != 0: // a summary is for the model
+		return Item{}, false, nil
+	case t.Final():
+		it, err := c.answer(ctx, t)
+		return it, true, err
+	case t.Role == ledger.RoleUser && from != "" && !c.here(from):
+		return Item{Kind: Attributed, Turn: t.ID, Source: t.Text(), Author: t.Author, At: t.Time}, true, nil
+	}
+	return Item{}, false, nil
+}
+
+// promoted shows the draft that a record made final.
+func (c *courier) promoted(ctx context.Context, seq ledger.Seq) (Item, bool, error) {
+	rec, ok, err := c.log.one(ctx, seq)
+	if c.unreadable(err, seq) {
+		return Item{}, false, nil
+	}
+	if err != nil || !ok || rec.Turn == nil {
+		return Item{}, false, err
+	}
+	t := *rec.Turn
+	if t.Draft = false; !t.Final() {
+		return Item{}, false, nil
+	}
+	it, err := c.answer(ctx, t)
+	return it, true, err
+}
+
+func (c *courier) answer(ctx context.Context, t ledger.Turn) (Item, error) {
+	it := Item{Kind: Answer, Turn: t.ID, Source: t.Text(), At: t.Time}
+	var err error
+	it.ReplyTo, it.Asked, err = c.asked(ctx, entriesOf(t))
+	return it, err
+}
+
+func (c *courier) end(ctx context.Context, e session.EndRecord) (Item, error) {
+	it := Item{Kind: Notice, Severity: e.Severity, Source: e.Text, Ref: e.Ref, At: e.Time}
+	var err error
+	it.ReplyTo, it.Asked, err = c.asked(ctx, e.Entries)
+	if e.Reply != "" && c.at() == c.a {
+		it.ReplyTo = e.Reply
+	}
+	return it, err
+}
+
+// asked returns the platform's id and the time of the newest of the given messages that was written where posts go now: a place
+// that moved doesn't know the ids of the old one.
+func (c *courier) asked(ctx context.Context, ids []session.EntryID) (message string, at time.Time, err error) {
+	order := ""
+	for _, id := range ids {
+		if id.Address != c.at() {
+			continue
+		}
+		e, ok, err := c.entry(ctx, id)
+		if err != nil {
+			return "", time.Time{}, err
+		}
+		if ok && (message == "" || e.Inbound.Order > order) {
+			message, at, order = e.Inbound.Message, e.Inbound.At, e.Inbound.Order
+		}
+	}
+	return message, at, nil
+}
+
+// entry reads an entry; one that can't be decoded is treated as absent, since it holds up nobody but itself.
+func (c *courier) entry(ctx context.Context, id session.EntryID) (session.StoredEntry, bool, error) {
+	e, ok, err := c.cfg.Store.Entry(ctx, id)
+	var corrupt *session.CorruptError
+	if errors.As(err, &corrupt) {
+		c.slog.Error("entry skipped", observe.KeyEntry, id.String(), observe.KeyError, err)
+		return session.StoredEntry{}, false, nil
+	}
+	return e, ok, err
+}
+
+// entriesOf returns the messages that a turn came from or answers. What isn't an id is left out.
+func entriesOf(t ledger.Turn) []session.EntryID {
+	ids := make([]session.EntryID, 0, len(t.Entries))
+	for _, s := range t.Entries {
+		if id, err := session.ParseEntryID(s); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
