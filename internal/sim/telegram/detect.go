@@ -56,7 +56,7 @@ func fits(kind, text string, from, to int) bool {
 	after, _ := utf8.DecodeRuneInString(text[to:])
 	switch kind {
 	case "bot_command":
-		return !wordy(before) && !strings.ContainsRune("/<>", before) && !wordy(after) && !strings.ContainsRune("/<>", after)
+		return !wordy(before) && !strings.ContainsRune("/<>", before) && !wordy(after) && !strings.ContainsRune("/<>@", after)
 	case "url":
 		return before != '@' && before != '.' && before != '/' && linkable(text[from:to])
 	case "email":

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -31,9 +32,9 @@ func inBubble(t *testing.T, o Options, f func(t *testing.T, r *rig)) {
 		tr := l.Transport()
 		s := New(o)
 		stop := serveOn(l, s)
+		defer stop()
+		defer tr.CloseIdleConnections()
 		f(t, newRig(t, s, tr, "http://sim"))
-		tr.CloseIdleConnections()
-		stop()
 	})
 }
 
@@ -117,3 +118,18 @@ func str(n int64) string { return strconv.FormatInt(n, 10) }
 
 // since rounds away what a loaded machine adds to a bubble's exact time.
 func since(t0 time.Time) time.Duration { return time.Since(t0).Round(time.Millisecond) }
+
+// get fetches a path and returns status and body.
+func get(t *testing.T, r *rig, path string) (int, string) {
+	t.Helper()
+	resp, err := r.http.Get(r.base + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}

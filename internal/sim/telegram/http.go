@@ -27,12 +27,20 @@ type Call struct {
 func (s *Server) Handler() http.Handler {
 	served := s.Faults.Wrap(func(r *http.Request) string { return requestOf(r).method }, http.HandlerFunc(s.serve))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.enter() {
+			s.refuse(w, nil, errRestart)
+			return
+		}
+		defer s.busy.Done()
 		req, err := s.accept(w, r)
 		if err != nil {
 			s.refuse(w, req, err)
 			return
 		}
-		served.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, req)))
+		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), requestKey{}, req))
+		defer cancel()
+		defer context.AfterFunc(s.alive, cancel)()
+		served.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -109,7 +117,7 @@ func (s *Server) Refused() map[string]int {
 	return out
 }
 
-// serve runs one accepted request.
+// serve runs one accepted request. A fault may call it late, when the handler is long done: it counts itself in.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	req := requestOf(r)
 	if !s.enter() {

@@ -71,7 +71,7 @@ func (s *Server) addSupergroup(title, kind string, forum bool) *chat {
 	s.next.supergroup++
 	id := -1001000000000 - int64(s.next.supergroup)
 	c := s.newChat(id, kind, title)
-	c.forum = forum
+	c.forum, c.lastID = forum, 1 // message 1 is that of its making, and no topic's id
 	s.chats[id] = c
 	return c
 }

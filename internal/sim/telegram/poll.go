@@ -129,7 +129,7 @@ func (s *Server) awaitUpdates(ctx context.Context, w *waiter, n, limit int, wait
 		case <-ctx.Done():
 			s.leave(w)
 			return nil, errRestart
-		case <-s.done:
+		case <-s.alive.Done():
 			s.leave(w)
 			return nil, errRestart
 		}
@@ -174,7 +174,7 @@ func (s *Server) delayConflict(ctx context.Context, err error) error {
 	case <-timer.C:
 		return err
 	case <-ctx.Done():
-	case <-s.done:
+	case <-s.alive.Done():
 	}
 	return errRestart
 }

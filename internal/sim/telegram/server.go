@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,7 +33,8 @@ type Server struct {
 	bot   User
 	start time.Time
 	busy  sync.WaitGroup // requests being served
-	done  chan struct{}
+	alive context.Context
+	die   context.CancelFunc
 
 	mu       sync.Mutex
 	closed   bool
@@ -59,12 +61,13 @@ func New(o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{
 		Faults: &fault.Script{}, opts: o, start: time.Now(),
-		bot:  User{ID: botID(o.Token), IsBot: true, FirstName: o.Name, Username: o.Username},
-		done: make(chan struct{}), changed: make(chan struct{}),
-		users: map[int64]User{}, chats: map[int64]*chat{}, files: map[string]*storedFile{},
+		bot:     User{ID: botID(o.Token), IsBot: true, FirstName: o.Name, Username: o.Username},
+		changed: make(chan struct{}),
+		users:   map[int64]User{}, chats: map[int64]*chat{}, files: map[string]*storedFile{},
 		commands: map[string][]Command{}, callback: map[string]*query{}, refused: map[string]int{},
 		next: ids{user: 1000, group: -500, supergroup: 1},
 	}
+	s.alive, s.die = context.WithCancel(context.Background())
 	s.queue.init(o.FirstUpdateID)
 	s.users[s.bot.ID] = s.bot
 	return s
@@ -99,17 +102,13 @@ func (s *Server) Revoke() {
 	s.revoked = true
 }
 
-// Close ends waiting polls, waits for every request that the handler serves, and for calls that a fault put off. It
-// doesn't close connections: that is the http.Server's. A request that hangs in a fault ends when its client gives up,
-// and Close doesn't wait for it.
+// Close ends waiting polls and requests that hang in a fault, and waits for every request that the handler serves and
+// for calls that a fault put off, which are refused. It doesn't close connections: that is the http.Server's.
 func (s *Server) Close() {
 	s.mu.Lock()
-	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
-	if first {
-		close(s.done)
-	}
+	s.die()
 	s.busy.Wait()
 	s.Faults.Wait()
 }

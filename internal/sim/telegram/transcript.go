@@ -92,7 +92,7 @@ func (s *Server) WaitFor(ctx context.Context, ok func([]Line) bool) error {
 		case <-changed:
 		case <-ctx.Done():
 			return fmt.Errorf("telegram: the transcript (%d lines) never got there: %w", len(lines), ctx.Err())
-		case <-s.done:
+		case <-s.alive.Done():
 			return fmt.Errorf("telegram: the server closed at %d lines", len(lines))
 		}
 	}
