@@ -77,7 +77,6 @@ func (c *Config) setDefaults() {
 
 var (
 	errShutdown = errors.New("session: shutting down")
-	errStopped  = errors.New("session: the manager has stopped")
 )
 
 // Manager owns the Streams. Its methods are safe for concurrent use.
