@@ -78,8 +78,9 @@ func (e Entity) isStyle() bool { return e.rank() >= 90 && e.rank() <= 94 }
 func (e Entity) isQuote() bool { return e.rank() == 0 }
 func (e Entity) isCode() bool  { return e.Type == "pre" || e.Type == "code" }
 
-// normalise settles which of the overlapping entities a person gets to see (source: fix_entities): of two links or code ranges that overlap the first wins, quotes don't nest,
-// adjacent equal styles merge, styles are cut at the edges of everything else and vanish inside code.
+// normalise settles which of the overlapping entities a person gets to see (source: fix_entities): of two links or code
+// ranges that overlap the first wins, quotes don't nest, adjacent equal styles merge, styles are cut at the edges of
+// everything else and vanish inside code.
 func normalise(es []Entity) []Entity {
 	var styles, quotes, solid []Entity
 	sortEntities(es)

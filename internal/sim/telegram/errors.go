@@ -1,9 +1,12 @@
 package telegram
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
+
+	"orebot/internal/sim/fault"
 )
 
 // apiError is a refusal as the Bot API words it.
@@ -31,7 +34,7 @@ func conflict(text string) error {
 	return &apiError{code: http.StatusConflict, text: "Conflict: " + text}
 }
 
-func tooMany(wait time.Duration) error {
+func tooMany(wait time.Duration) *apiError {
 	n := int((wait + time.Second - 1) / time.Second)
 	n = max(n, 1)
 	return &apiError{code: http.StatusTooManyRequests, retry: n, text: fmt.Sprintf("Too Many Requests: retry after %d", n)}
@@ -40,4 +43,18 @@ func tooMany(wait time.Duration) error {
 func migrated(to int64) error {
 	return &apiError{code: http.StatusBadRequest, migrated: to,
 		text: "Bad Request: group chat was upgraded to a supergroup chat"}
+}
+
+// Refusal is a fault that answers as the Bot API does, such as 403 "Forbidden: bot was blocked by the user".
+func Refusal(code int, description string) fault.Fault {
+	body, _ := json.Marshal(map[string]any{"ok": false, "error_code": code, "description": description})
+	return fault.Fault{Status: code, Body: string(body)}
+}
+
+// TooMany is the fault of a bot that calls too often: 429 with the time to wait, in whole seconds, in header and body.
+func TooMany(wait time.Duration) fault.Fault {
+	e := tooMany(wait)
+	body, _ := json.Marshal(map[string]any{"ok": false, "error_code": e.code, "description": e.text,
+		"parameters": map[string]any{"retry_after": e.retry}})
+	return fault.Fault{Status: e.code, Body: string(body), Retry: time.Duration(e.retry) * time.Second}
 }

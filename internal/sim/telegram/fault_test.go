@@ -18,8 +18,7 @@ func TestFaultsAnswerInPlace(t *testing.T) {
 		u := r.AddUser("Ada", "ada")
 		chat := str(r.PrivateChat(u))
 		r.Faults.Next("sendMessage",
-			fault.Fault{Status: 429, Retry: 2 * time.Second,
-				Body: `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 2","parameters":{"retry_after":2}}`},
+			TooMany(1500*time.Millisecond), Refusal(409, "Conflict: x"),
 			fault.Fault{Status: 502, Body: "<html>Bad Gateway</html>"},
 			fault.Fault{Reset: true})
 		_, err := r.try("sendmessage", "chat_id", chat, "text", "a")
@@ -27,6 +26,7 @@ func TestFaultsAnswerInPlace(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != 429 || e.RetryAfter != 2 {
 			t.Errorf("429: %v", err)
 		}
+		r.refused(t, "Conflict: x", "sendMessage")
 		if _, err = r.try("sendMessage", "chat_id", chat, "text", "a"); err == nil || !strings.Contains(err.Error(), "'<'") {
 			t.Errorf("HTML: %v", err)
 		}
@@ -36,7 +36,7 @@ func TestFaultsAnswerInPlace(t *testing.T) {
 		if n := len(r.Transcript()); n != 0 {
 			t.Errorf("%d lines", n)
 		}
-		if n := len(r.Calls("sendMessage")); n != 3 {
+		if n := len(r.Calls("sendMessage")); n != 4 {
 			t.Errorf("%d calls logged", n)
 		}
 		r.call(t, "sendMessage", "chat_id", chat, "text", "a")

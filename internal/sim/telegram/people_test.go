@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,27 @@ func TestShapesOfMessages(t *testing.T) {
 		wants(t, last(t, r, "callback_query"), `"inline_message_id":"im1"`, `!"message":`)
 		r.Say(ServiceSender, r.AddChannel("C"), "news")
 		wants(t, last(t, r, "channel_post"), `"sender_chat":{`, `!"from"`)
+	})
+}
+
+func TestHeldMessagesComeInAnyOrderAndTwice(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
+		ada := r.AddUser("Ada", "ada")
+		chat := r.PrivateChat(ada)
+		a := r.Say(ada, chat, "", Photo(File{Name: "a.jpg", Data: []byte("a")}), Album("g"), Held())
+		b := r.Say(ada, chat, "caption", Photo(File{Name: "b.jpg", Data: []byte("b")}), Album("g"), Held())
+		if r.Pending() != 0 {
+			t.Error("held messages came")
+		}
+		r.Deliver(chat, b, a, b)
+		var got []float64
+		for _, u := range r.updates(t) {
+			got = append(got, u["message"].(map[string]any)["message_id"].(float64))
+		}
+		if want := []float64{2, 1, 2}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		wants(t, string(r.JSON(chat, b)), `"caption":"caption"`, `"media_group_id":"g"`)
 	})
 }
 

@@ -12,6 +12,7 @@ type Option func(*saying)
 // saying is a message on its way from a person.
 type saying struct {
 	m       *Message
+	held    bool
 	mention []textMention
 }
 
@@ -75,6 +76,9 @@ func ViaBot(u User) Option { return Field("via_bot", u.wire()) }
 // it with AnonymousAdmin or ChannelSender as the user.
 func As(senderChat map[string]any) Option { return Field("sender_chat", senderChat) }
 
+// Held keeps the message from the bot until Deliver: for albums and forwards that arrive late or out of order.
+func Held() Option { return func(s *saying) { s.held = true } }
+
 // Field sets a field of the message's JSON, over all that the server would put there; nil takes the field away. Odd
 // kinds of messages are made of it: Field("sticker", map[string]any{…}) with an empty text.
 func Field(name string, value any) Option {
@@ -104,8 +108,25 @@ func (s *Server) Say(from User, chatID int64, text string, opts ...Option) int {
 	if from.IsBot {
 		c.lastBot = from.ID
 	}
+	if sy.held {
+		s.touch()
+		return m.ID
+	}
 	s.deliver(c, m, "message")
 	return m.ID
+}
+
+// Deliver queues updates for messages that are in the chat already, in the order given: held ones, or any a second time
+// under a new update id.
+func (s *Server) Deliver(chatID int64, messages ...int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.known(chatID)
+	for _, id := range messages {
+		if m := c.message(id); m != nil {
+			s.deliver(c, m, "message")
+		}
+	}
 }
 
 func folderOf(m *Message) string {

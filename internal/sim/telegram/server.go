@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,9 +128,6 @@ func (s *Server) touch() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
-
-// ServeHTTP makes the Server itself a handler: the same as Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.Handler().ServeHTTP(w, r) }
 
 // botID reads the number in front of a token.
 func botID(token string) int64 {
