@@ -31,7 +31,7 @@ func (c *courier) show(ctx context.Context, it Item) (shown, error) {
 // step does the one thing that the part needs now: an intent, a decision about an unknown outcome, or a post. It returns the
 // part's end, or nil where another step must follow.
 func (c *courier) step(ctx context.Context, it Item) (*shown, error) {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || !c.cfg.Lease.Valid() {
 		return nil, errStop
 	}
 	c.enter()
