@@ -18,6 +18,7 @@ const (
 type subscriber struct {
 	out   chan OutputEvent
 	kinds []string // empty: all
+	limit int      // of the queue
 
 	mu      sync.Mutex
 	queue   queue
@@ -26,7 +27,11 @@ type subscriber struct {
 }
 
 func newSubscriber(kinds []string) *subscriber {
-	return &subscriber{out: make(chan OutputEvent, window), kinds: slices.Clone(kinds)}
+	return &subscriber{
+		out:   make(chan OutputEvent, window),
+		kinds: slices.Clone(kinds),
+		limit: maxLag - window,
+	}
 }
 
 func (s *subscriber) wants(kind string) bool {
@@ -62,7 +67,7 @@ func (s *subscriber) offer(ev OutputEvent, stop <-chan struct{}, pumps *sync.Wai
 		s.pumping = true
 		pumps.Go(func() { s.pump(stop) })
 	}
-	if s.queue.n == maxLag-window {
+	if s.queue.n >= s.limit {
 		if s.room == nil {
 			s.room = make(chan struct{})
 		}
