@@ -1,7 +1,12 @@
 package config_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,9 +54,20 @@ tools = ["find"]
 listen = "127.0.0.1:9464"
 `
 
-const ca = `-----BEGIN CERTIFICATE-----
-MIIBdjCCAR2gAwIBAgIBATAKBggqhkjOPQQDAjAPMQ0wCwYDVQQDEwR0ZXN0MB4X
------END CERTIFICATE-----`
+// certificate returns a fresh one as PEM.
+func certificate(t *testing.T) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
 
 func TestEveryKindOfValue(t *testing.T) {
 	w := newWorld().put(file, strings.Replace(everything, `ca_file = "ca.pem"`, "", 1), 0o600).put("/etc/orebot/prompt.md", " Be terse.\n", 0o644)
@@ -86,7 +102,12 @@ func assertRedacted(t *testing.T, cfg *config.Config) {
 }
 
 func TestCAFileMustHoldACertificate(t *testing.T) {
-	w := newWorld().put(file, everything, 0o600).put("/etc/orebot/prompt.md", "x", 0o644).put("/etc/orebot/ca.pem", ca, 0o644)
+	w := newWorld().put(file, everything, 0o600).put("/etc/orebot/prompt.md", "x", 0o644)
+	w.put("/etc/orebot/ca.pem", certificate(t), 0o644)
+	if cfg, _ := w.load(t, ""); cfg.Net.CAFile != "/etc/orebot/ca.pem" {
+		t.Errorf("got %q", cfg.Net.CAFile)
+	}
+	w.put("/etc/orebot/ca.pem", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", 0o644)
 	_, _, err := config.Load("", w.env())
 	want := "/etc/orebot/config.toml: net.ca_file: /etc/orebot/ca.pem holds no certificate; it must be PEM"
 	if err == nil || err.Error() != want {
