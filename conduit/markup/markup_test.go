@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -36,10 +35,10 @@ func parts(t testing.TB, d *Document, l Limit) []Part {
 	return out
 }
 
-// squash drops white space, which parts may lose at their ends.
+// squash drops what can't be seen, which parts may lose at their ends.
 func squash(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
+		if blank(string(r)) {
 			return -1
 		}
 		return r

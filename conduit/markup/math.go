@@ -165,8 +165,15 @@ func (m *mathBlock) take(line []byte, at int) {
 	if end < 0 {
 		end = len(line)
 	}
-	if !util.IsBlank(line[:end]) {
-		m.Lines().Append(text.NewSegment(at, at+end))
+	start, stop := 0, end
+	if m.Lines().Len() == 0 {
+		start = util.TrimLeftSpaceLength(line[:end])
+	}
+	if end < len(line) {
+		stop -= util.TrimRightSpaceLength(line[:end])
+	}
+	if start < stop && !util.IsBlank(line[start:stop]) {
+		m.Lines().Append(text.NewSegment(at+start, at+stop))
 	}
 	if end == len(line) {
 		return

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -102,4 +103,10 @@ func (n *normal) pieces(i, j int, f func(Run)) {
 	}
 }
 
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
+// blank says whether nothing of a text can be seen. A platform refuses a message
+// of white space, and of characters that only look like some, too.
+func blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf) && !strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
+	})
+}
