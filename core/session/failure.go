@@ -99,7 +99,7 @@ func (s *Stream) unexplained(ctx context.Context, j *job, err error) (over bool,
 // modelTrouble is the log line for a kind of failure.
 func modelTrouble(k provider.Kind) string {
 	if k == provider.KindUnreachable {
-		return "model unreachable"
+		return observe.MsgModelUnreachable
 	}
 	return "model failed"
 }

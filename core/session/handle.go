@@ -140,7 +140,7 @@ func (s *Stream) counted(j *job) (over bool, err error) {
 		return false, nil
 	}
 	if j.first().Starts >= startsGiveUp {
-		s.log(j).Error("turn given up", observe.KeyCount, j.first().Starts)
+		s.log(j).Error(observe.MsgTurnGivenUp, observe.KeyCount, j.first().Starts)
 		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError, aside: true,
 			text: "I gave up on this message: each time I worked on it I had to be restarted. Please ask in another way."})
 	}
