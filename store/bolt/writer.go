@@ -103,12 +103,11 @@ func corrupt(key []byte, err error) error {
 
 // conflicts collects the preconditions of one Batch that failed.
 type conflicts struct {
-	id       session.BatchID
-	first    string // the first that isn't optional, else the first
-	hard     bool
-	any      bool
-	optional bool
-	applied  bool
+	id      session.BatchID
+	first   string // the first that isn't optional, else the first
+	hard    bool
+	any     bool
+	applied bool
 }
 
 func (c *conflicts) check(key []byte, have, want session.Revision, optional bool) {

@@ -1,0 +1,132 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"orebot/core/ledger"
+	"orebot/core/session"
+)
+
+// entry checks an entry and that it stands in the index that its state calls for; it counts it.
+func (c *inspection) entry(k, body []byte) error {
+	p, ok := parts(k, 2)
+	if !ok {
+		return errors.New("its key is odd")
+	}
+	id := session.EntryID{Address: session.Address(p[0]), Key: p[1]}
+	if _, err := decodeEntry(id, body); err != nil {
+		return err
+	}
+	h, _, err := decodeEntryHead(body)
+	if err != nil {
+		return err
+	}
+	c.counted.add(h, 1)
+	if h.state.Waits() && c.b.Get(waitingKey(id, h.order)) == nil {
+		return errors.New("it waits, but isn't listed")
+	}
+	if !h.state.Waits() && h.hour != 0 && c.b.Get(expiryKey(h.hour, id)) == nil {
+		return errors.New("it may expire, but isn't listed")
+	}
+	return nil
+}
+
+// entryIndex checks that a key of the index of waiting entries, or of the expiry index, leads to an entry that belongs there.
+func (c *inspection) entryIndex(k []byte) error {
+	id, order, ok := entryOfWaiting(k)
+	var hour uint32
+	if k[0] == famExpiry {
+		order = ""
+		hour, id, ok = entryOfExpiry(k)
+	}
+	if !ok {
+		return errors.New("its key is odd")
+	}
+	body, ok, err := read(c.b, entryKey(id))
+	if err != nil || !ok {
+		return fmt.Errorf("it lists %s, which isn't there", id)
+	}
+	h, _, err := decodeEntryHead(body)
+	if err != nil {
+		return err
+	}
+	if k[0] == famWaiting && (!h.state.Waits() || h.order != order) || k[0] == famExpiry && (h.state.Waits() || h.hour != hour) {
+		return fmt.Errorf("it lists %s, which doesn't belong there", id)
+	}
+	return nil
+}
+
+// lastOf returns the last record of the thread that an address is bound to; ok is false for an address without binding or thread.
+func (c *inspection) lastOf(a string) (last ledger.Seq, ok bool) {
+	body, ok, err := read(c.b, textKey(famBinding, a))
+	if !ok || err != nil {
+		return 0, false
+	}
+	bind, _, err := decodeRecord[session.Binding](body)
+	if err != nil {
+		return 0, false
+	}
+	body, ok, err = read(c.b, stateKey(bind.Thread))
+	if !ok || err != nil {
+		return 0, false
+	}
+	_, last, _, err = threadLast(body)
+	return last, err == nil
+}
+
+// cursor checks that a cursor stands within its log, or right behind it.
+func (c *inspection) cursor(k, body []byte) error {
+	cur, _, err := decodeRecord[session.Cursor](body)
+	if err != nil {
+		return err
+	}
+	if last, ok := c.lastOf(string(k[1:])); ok && cur.Seq > last+1 {
+		return fmt.Errorf("it stands at %d, the log ends at %d", cur.Seq, last)
+	}
+	return nil
+}
+
+func (c *inspection) due(k, body []byte) error {
+	n, err := decodeSeq(body)
+	if err != nil {
+		return err
+	}
+	if last, ok := c.lastOf(string(k[1:])); ok && ledger.Seq(n) > last {
+		return fmt.Errorf("record %d is due, the log ends at %d", n, last)
+	}
+	return nil
+}
+
+// shown checks a note about a platform message against its reverse.
+func (c *inspection) shown(k, body []byte) error {
+	if k[0] == famMessage {
+		p, ok := parts(k, 2)
+		if !ok {
+			return errors.New("its key is odd")
+		}
+		ref, err := decodeRef(body)
+		if err == nil && c.b.Get(shownKey(ref, session.Address(p[0]), p[1])) == nil {
+			err = errors.New("it has no reverse")
+		}
+		return err
+	}
+	const numbers = 16 + 8
+	if len(k) < 1+numbers {
+		return errShort
+	}
+	p, ok := parts(k[numbers:], 2) // parts leaves one byte out
+	if !ok {
+		return errors.New("its key is odd")
+	}
+	note, ok, err := read(c.b, messageKey(session.Address(p[0]), p[1]))
+	if err != nil || !ok {
+		return errors.New("the message isn't noted")
+	}
+	ref, err := decodeRef(note)
+	if err == nil && !bytes.Equal(k, shownKey(ref, session.Address(p[0]), p[1])) {
+		err = errors.New("the message is noted elsewhere")
+	}
+	return err
+}
