@@ -55,19 +55,7 @@ func (m mortal) Commit(ctx context.Context, b session.Batch, done func(session.R
 
 // dies runs a life that is killed at the n-th boundary, or stopped after an hour if it needs fewer. It reports whether it was killed.
 func (b *bench) dies(name string, n int) bool {
-	f := &fuse{left: n, die: func() {}}
-	alive := func(session.Address) error {
-		if !f.pass() {
-			return errDied
-		}
-		return nil
-	}
-	b.p.Before, b.p.After = alive, alive
-	b.cfg.Store = mortal{b.store, f}
-	l := b.start(name)
-	f.mu.Lock()
-	f.die = l.cancel
-	f.mu.Unlock()
+	l, f := b.mortalLife(name, n)
 	deadline := time.Now().Add(time.Hour)
 	for time.Now().Before(deadline) && !f.isBlown() {
 		time.Sleep(time.Second)

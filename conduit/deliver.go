@@ -64,7 +64,22 @@ func (c *courier) pass(ctx context.Context, it Item, s shown, next int) error {
 	cur.Offset = next
 	cur.Posted = slices.Concat(c.st.Cursor.Posted, s.ids)
 	cur.Attempt = c.first(ctx)
+	cur.Unknown = c.overlap(it, next)
 	return c.put(ctx, cur, extra{index: c.index(it, s)})
+}
+
+// overlap returns 1 where the part that begins at next may show again what an earlier try of the part before it showed: that one
+// had an unknown outcome, and was then made smaller. The label has to stand there too.
+func (c *courier) overlap(it Item, next int) uint8 {
+	cur := c.st.Cursor
+	f := c.formOf(cur)
+	if cur.Unknown == 0 && !f.missing || !f.plain && f.shrink == 0 {
+		return 0
+	}
+	if p, err := c.cfg.Renderer.Part(it, cur.Offset, Shape{}); err == nil && next >= p.Next {
+		return 0
+	}
+	return 1
 }
 
 // finish moves the cursor behind an item. Where it is known what follows, the write carries that one's first intent; where nothing

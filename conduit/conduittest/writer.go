@@ -29,6 +29,9 @@ func NewWriter(store session.Store, n byte) *Writer {
 // Last is the newest record.
 func (w *Writer) Last() ledger.Seq { return w.state.Last }
 
+// Places returns the addresses that are bound.
+func (w *Writer) Places() []session.Address { return w.state.Addresses }
+
 // Bind binds addresses to the thread from its next record on.
 func (w *Writer) Bind(as ...session.Address) error {
 	b := session.Batch{}
