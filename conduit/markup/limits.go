@@ -15,7 +15,8 @@ const (
 	maxMath       = 2000 // bytes of one formula
 	maxTag        = 1000 // bytes of one HTML tag
 	maxDefinition = 1000 // lines of a paragraph that may define links
-	maxHeader     = 1000 // runes in a table's header; a larger table is text
+	maxHeader     = 250  // runes in a table's header; a larger table is text
+	maxNames      = 40   // runs in a table's header
 )
 
 // shallow keeps a container parser from opening more than maxDepth deep.

@@ -121,11 +121,12 @@ func (b *builder) fill(r *Row, at int) {
 // plain says that the table has no header to speak of, or one too large to be
 // repeated.
 func (g *Grid) plain() bool {
-	n := 0
+	n, runs := 0, 0
 	for _, c := range g.Header {
 		n += utf8.RuneCountInString(cellText(c))
+		runs += len(c)
 	}
-	return n == 0 && len(g.Rows) == 0 || n > maxHeader
+	return n == 0 && len(g.Rows) == 0 || n > maxHeader || runs > maxNames
 }
 
 // asText adds each row as a paragraph.

@@ -282,10 +282,10 @@ func FuzzHTML(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(string(md), uint16(0))
-		f.Add(string(md), uint16(3900))
+		f.Add(string(md), uint16(2499))
 	}
 	f.Fuzz(func(t *testing.T, md string, room uint16) {
-		pages(t, md, int(room)%3500)
+		pages(t, md, int(room)%2500)
 	})
 }
 
