@@ -84,7 +84,7 @@ func (s *Server) fill(m *Message, body content) {
 // publish posts a message of the bot: it is shown, ends the thread's status, and comes back as an event.
 func (s *Server) publish(m *Message) {
 	s.world.put(m)
-	delete(s.world.channels[m.Channel].status, statusKey(m))
+	s.world.channels[m.Channel].endStatus(m)
 	s.showMessage(Post, m)
 	if s.opt.NoEcho {
 		return

@@ -145,6 +145,7 @@ func (c *SlashCall) respond(payload json.RawMessage) error {
 	if err != nil || head.Delete {
 		return err
 	}
+	form.Del("metadata") // not looked at here, and slack-go always sends an empty one
 	body, err := readContent(form)
 	if err != nil {
 		return err

@@ -14,12 +14,12 @@ type status struct {
 	at   time.Time
 }
 
-// statusKey is the thread that a message of the bot ends the status of.
-func statusKey(m *Message) string {
-	if m.Thread == "" {
-		return m.TS
+// endStatus takes down the status that a post of the bot answers: its thread's, in a DM without threads every one.
+func (ch *channel) endStatus(m *Message) {
+	delete(ch.status, m.Thread)
+	if ch.kind == IM && m.Thread == "" {
+		clear(ch.status)
 	}
-	return m.Thread
 }
 
 func (s *Server) setStatus(c *call) (object, error) {
