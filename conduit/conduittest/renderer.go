@@ -1,6 +1,7 @@
 package conduittest
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"orebot/conduit"
@@ -10,10 +11,12 @@ import (
 const RepeatLabel = "(this part may be a repeat)\n"
 
 // Text is a Renderer that cuts the source after Limit bytes, at a rune's start, and shows it as it is. With Shape.Shrink it halves
-// the limit; with Shape.Plain it puts "plain: " in front. Version is the layout, 1 if zero.
+// the limit; with Shape.Plain it puts "plain: " in front. Version is the layout, 1 if zero. With Words it cuts behind white space
+// where it can.
 type Text struct {
 	Limit   int
 	Version uint16
+	Words   bool
 }
 
 // Layout returns the version.
@@ -24,6 +27,9 @@ func (r Text) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part
 	next := min(len(it.Source), offset+max(1, r.Limit>>how.Shrink))
 	for next < len(it.Source) && !utf8.RuneStart(it.Source[next]) {
 		next++
+	}
+	if i := strings.LastIndexAny(it.Source[offset:next], " \n"); r.Words && next < len(it.Source) && i >= 0 {
+		next = offset + i + 1
 	}
 	p := conduit.Part{Offset: offset, Next: next}
 	if blank(it.Source[offset:next]) {
