@@ -142,9 +142,10 @@ func TestPostAndReadBack(t *testing.T) {
 		o := b.office()
 		root := b.Say(o.user, o.in, "root")
 		meta := slackgo.SlackMetadata{EventType: "turn", EventPayload: map[string]any{"id": "t1"}}
-		section := slackgo.NewSectionBlock(slackgo.NewTextBlockObject("mrkdwn", "*2 &lt; 3* <!here> <@"+o.user+">", false, false), nil, nil)
-		_, ts, m, err := b.api.PostMessageWithResponseContext(b.ctx, o.in, slackgo.MsgOptionText("fallback", false), slackgo.MsgOptionTS(root),
-			slackgo.MsgOptionMetadata(meta), slackgo.MsgOptionBlocks(section))
+		text := "*2 &lt; 3* <!here> <@" + o.user + ">"
+		section := slackgo.NewSectionBlock(slackgo.NewTextBlockObject("mrkdwn", text, false, false), nil, nil)
+		_, ts, m, err := b.api.PostMessageWithResponseContext(b.ctx, o.in, slackgo.MsgOptionText("fallback", false),
+			slackgo.MsgOptionTS(root), slackgo.MsgOptionMetadata(meta), slackgo.MsgOptionBlocks(section))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +166,8 @@ func TestPostAndReadBack(t *testing.T) {
 		if l.Text != "*2 < 3* @here @al" || strings.Join(l.Pings, " ") != "!here @"+o.user || l.Thread != root {
 			t.Errorf("line %+v", l)
 		}
-		if got := b.Thread(o.in, root); len(got) != 2 || got[1].Shown != l.Text || string(got[1].Metadata) != string(l.Metadata) {
+		got := b.Thread(o.in, root)
+		if len(got) != 2 || got[1].Shown != l.Text || string(got[1].Metadata) != string(l.Metadata) {
 			t.Errorf("thread %+v", got)
 		}
 	})
@@ -194,7 +196,8 @@ func TestReplyToDeletedRootGoesToTopLevel(t *testing.T) {
 				b.Say(o.user, o.in, "reply", InThread(root))
 			}
 			b.Delete(o.in, root)
-			_, _, m, err := b.api.PostMessageWithResponseContext(b.ctx, o.in, slackgo.MsgOptionText("late", false), slackgo.MsgOptionTS(root))
+			_, _, m, err := b.api.PostMessageWithResponseContext(b.ctx, o.in, slackgo.MsgOptionText("late", false),
+				slackgo.MsgOptionTS(root))
 			if err != nil || m.ThreadTimestamp != "" {
 				t.Errorf("replied %v: %+v, %v", replied, m, err)
 			}
@@ -224,7 +227,8 @@ func TestUpdateDeleteEphemeral(t *testing.T) {
 		wantError(t, "delete", err, "")
 		_, _, err = b.api.DeleteMessageContext(b.ctx, o.in, ts)
 		wantError(t, "delete twice", err, "message_not_found")
-		want := "0s post C1 U1: mine\n0s post C1 UBOT: one\n0s edit C1 UBOT: two\n0s ephemeral C1 UBOT: psst\n0s delete C1 UBOT: two\n"
+		want := "0s post C1 U1: mine\n0s post C1 UBOT: one\n0s edit C1 UBOT: two\n" +
+			"0s ephemeral C1 UBOT: psst\n0s delete C1 UBOT: two\n"
 		if got := Script(b.Transcript()); got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
@@ -252,7 +256,8 @@ func TestReactionsAndStatus(t *testing.T) {
 		wantError(t, "bad name", b.api.AddReactionContext(b.ctx, ":eyes:", ref), "invalid_name")
 		wantError(t, "remove", b.api.RemoveReactionContext(b.ctx, "eyes", ref), "")
 		wantError(t, "remove twice", b.api.RemoveReactionContext(b.ctx, "eyes", ref), "no_reaction")
-		wantError(t, "nowhere", b.api.AddReactionContext(b.ctx, "eyes", slackgo.NewRefToMessage(o.in, "1.000000")), "message_not_found")
+		nowhere := slackgo.NewRefToMessage(o.in, "1.000000")
+		wantError(t, "nowhere", b.api.AddReactionContext(b.ctx, "eyes", nowhere), "message_not_found")
 		set := func(ts, text string) error {
 			return b.api.SetAssistantThreadsStatusContext(b.ctx, slackgo.AssistantThreadsSetStatusParameters{
 				ChannelID: o.in, ThreadTS: ts, Status: text})

@@ -144,11 +144,13 @@ func TestUpload(t *testing.T) {
 		if err != nil || string(b.FileData(f.ID)) != "hello" {
 			t.Fatalf("upload: %+v, %v", f, err)
 		}
-		want := fmt.Sprintf("0s post C1 U1: root\n0s post C1/%[1]s UBOT: the rest\n0s file C1/%[1]s UBOT: answer.md (5 bytes)\n", root)
+		want := fmt.Sprintf("0s post C1 U1: root\n0s post C1/%[1]s UBOT: the rest\n"+
+			"0s file C1/%[1]s UBOT: answer.md (5 bytes)\n", root)
 		if got := Script(b.Transcript()); got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
-		_, err = b.api.UploadFileContext(b.ctx, slackgo.UploadFileParameters{Filename: "x", FileSize: 9, Content: "short", Channel: o.in})
+		_, err = b.api.UploadFileContext(b.ctx, slackgo.UploadFileParameters{
+			Filename: "x", FileSize: 9, Content: "short", Channel: o.in})
 		if err == nil {
 			t.Error("a file of another size was taken")
 		}

@@ -55,7 +55,8 @@ func (s *Server) disconnect(k *socket, reason string) {
 // Cut ends every connection without a word, as a broken network does.
 func (s *Server) Cut() {
 	s.mu.Lock()
-	sockets := slices.Clone(s.link.sockets)
+	sockets := s.link.sockets
+	s.link.sockets = nil
 	s.mu.Unlock()
 	for _, k := range sockets {
 		_ = k.conn.Close()

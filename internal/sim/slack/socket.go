@@ -111,6 +111,9 @@ func (s *Server) leave(k *socket) {
 	s.mu.Lock()
 	s.link.sockets = slices.DeleteFunc(s.link.sockets, func(x *socket) bool { return x == k })
 	s.stop(k.life)
+	if open := s.link.staying(); s.opt.Resend && len(open) > 0 {
+		s.resend(open[0]) // the client was back before its leaving was noticed
+	}
 	s.changed()
 	s.mu.Unlock()
 	close(k.done)
