@@ -137,7 +137,7 @@ func bullet(c markup.Container, depth int) string {
 // fence draws a code block. It stands at the margin whatever it is part of, and
 // without its language, which Slack would show.
 func (w *mrkdwnWriter) fence(code string, in []markup.Container, cont bool) {
-	if code = strings.TrimRight(code, " \t\n"); cont {
+	if code = strings.TrimRight(clean(code), " \t\n"); cont {
 		code = strings.TrimLeft(code, "\n")
 	}
 	for _, c := range in {
@@ -152,9 +152,12 @@ func (w *mrkdwnWriter) fence(code string, in []markup.Container, cont bool) {
 	}
 }
 
-// cleanCode makes text fit to stand between fences.
+// cleanCode makes text fit to stand between fences: no three backticks stand
+// together in it, which takes two passes where there are more than three.
 func cleanCode(code string) string {
-	code = strings.ReplaceAll(clean(code), "```", "`\u200b`\u200b`")
+	for range 2 {
+		code = strings.ReplaceAll(code, "```", "``\u200b`")
+	}
 	return escaper.Replace(strings.ReplaceAll(code, "\t", "    "))
 }
 

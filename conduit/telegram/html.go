@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -67,7 +68,7 @@ func renderBlocks(blocks []markup.Block) page {
 
 // block writes one block; between says that others came before it.
 func (w *htmlWriter) block(b *markup.Block, between bool) {
-	quote, inner := split(b.In)
+	quote, inner := outerQuote(b.In)
 	if quote != w.quote {
 		w.closeQuote()
 	}
@@ -94,10 +95,10 @@ func (w *htmlWriter) block(b *markup.Block, between bool) {
 	}
 }
 
-// split finds the outermost quote, which is Telegram's block quote, and the
+// outerQuote finds the outermost quote, which is Telegram's block quote, and the
 // containers that are drawn with characters: those within it, or all if there
 // is none.
-func split(in []markup.Container) (quote int, inner []markup.Container) {
+func outerQuote(in []markup.Container) (quote int, inner []markup.Container) {
 	for i, c := range in {
 		if c.Quote {
 			return c.ID, in[i+1:]
@@ -145,7 +146,7 @@ func (w *htmlWriter) prefix(in []markup.Container, first bool) {
 			w.text(">", look{})
 			w.space(" ")
 		case first && c.First:
-			w.text(marker(c, depth), look{})
+			w.text(bullet(c, depth), look{})
 			w.space(" ")
 			depth++
 		default:
@@ -155,15 +156,15 @@ func (w *htmlWriter) prefix(in []markup.Container, first bool) {
 	}
 }
 
-// marker is what a list item begins with.
-func marker(c markup.Container, depth int) string {
+// bullet is what a list item begins with.
+func bullet(c markup.Container, depth int) string {
 	switch {
 	case c.Task == markup.DoneTask:
 		return "☑"
 	case c.Task == markup.OpenTask:
 		return "☐"
 	case c.Ordered:
-		return itoa(c.Number) + string(rune(c.Delim))
+		return strconv.Itoa(c.Number) + string(rune(c.Delim))
 	case depth%2 == 1:
 		return "◦"
 	}
@@ -186,13 +187,13 @@ func (w *htmlWriter) runs(runs []markup.Run, style markup.Style, in []markup.Con
 			text = rest
 		}
 		if r.Link != "" && l.url == "" && (i+1 == len(runs) || runs[i+1].Link != r.Link) {
-			w.address(label(runs, i), r.Link, look{style: style})
+			w.address(linkLabel(runs, i), r.Link, look{style: style})
 		}
 	}
 }
 
-// label is the text of the link whose last run is i.
-func label(runs []markup.Run, i int) string {
+// linkLabel is the text of the link whose last run is i.
+func linkLabel(runs []markup.Run, i int) string {
 	s := ""
 	for j := i; j >= 0 && runs[j].Link == runs[i].Link; j-- {
 		s = runs[j].Text + s
@@ -207,11 +208,11 @@ func (w *htmlWriter) address(label, url string, l look) {
 		return
 	}
 	w.space(" ")
-	w.text("("+shorten(shown)+")", l)
+	w.text("("+shortURL(shown)+")", l)
 }
 
-// shorten cuts an address that nobody would read, such as a data: URL.
-func shorten(url string) string {
+// shortURL cuts an address that nobody would read, such as a data: URL.
+func shortURL(url string) string {
 	if len(url) <= 300 {
 		return url
 	}
@@ -234,14 +235,14 @@ func (w *htmlWriter) code(b *markup.Block, in []markup.Container) {
 
 // pre writes text in a fixed-width font.
 func (w *htmlWriter) pre(text, lang string, cont bool, in []markup.Container) {
-	if text = strings.TrimRight(text, " \t\n"); cont {
+	if text = strings.TrimRight(cleanText(strings.ReplaceAll(text, "\t", "    ")), " \n"); cont {
 		text = strings.TrimLeft(text, "\n")
 	}
-	if opens(in) {
+	if showsMarker(in) {
 		w.prefix(in, true)
 		w.space("\n")
 	}
-	if text = clean(strings.ReplaceAll(text, "\t", "    ")); strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" {
 		return
 	}
 	w.shift(look{})
@@ -251,14 +252,14 @@ func (w *htmlWriter) pre(text, lang string, cont bool, in []markup.Container) {
 		w.put(text)
 		w.html.WriteString("</pre>")
 	} else {
-		w.tag(`<pre><code class="language-` + attribute(lang) + `">`)
+		w.tag(`<pre><code class="language-` + escapeAttr(lang) + `">`)
 		w.put(text)
 		w.html.WriteString("</code></pre>")
 	}
 }
 
-// opens says whether the first line shows a marker.
-func opens(in []markup.Container) bool {
+// showsMarker says whether the first line shows a marker.
+func showsMarker(in []markup.Container) bool {
 	for _, c := range in {
 		if c.First && !c.Quote {
 			return true

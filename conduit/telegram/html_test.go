@@ -14,10 +14,10 @@ import (
 	"orebot/conduit/markup"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
-// pages renders a whole answer and proves of every part what Telegram asks.
-func pages(t testing.TB, md string, room int) []page {
+// pagesOf renders a whole answer and proves of every part what Telegram asks.
+func pagesOf(t testing.TB, md string, room int) []page {
 	t.Helper()
 	doc := markup.Parse(md)
 	var out []page
@@ -67,7 +67,7 @@ func checkNothingLost(t testing.TB, doc *markup.Document, ps []page) {
 	for _, p := range ps {
 		shown.WriteString(p.Plain)
 	}
-	want, got := []rune(letters(bodyText(doc))), []rune(letters(shown.String()))
+	want, got := []rune(lettersOf(bodyText(doc))), []rune(lettersOf(shown.String()))
 	i := 0
 	for _, r := range got {
 		if i < len(want) && want[i] == r {
@@ -91,7 +91,7 @@ func bodyText(doc *markup.Document) string {
 	return markup.TextOf(blocks)
 }
 
-func letters(s string) string {
+func lettersOf(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
@@ -103,7 +103,7 @@ func letters(s string) string {
 func htmlOf(t testing.TB, md string) string {
 	t.Helper()
 	var all []string
-	for _, p := range pages(t, md, 100) {
+	for _, p := range pagesOf(t, md, 100) {
 		all = append(all, p.HTML)
 	}
 	return strings.Join(all, "\n=====\n")
@@ -196,14 +196,14 @@ func TestPartCounts(t *testing.T) {
 		{"200 links of 300 bytes", strings.Repeat("[x](https://ex.com/"+strings.Repeat("y", 280)+") ", 200), 7, 8},
 	}
 	for _, c := range cases {
-		if n := len(pages(t, c.md, 0)); n < c.min || n > c.most {
+		if n := len(pagesOf(t, c.md, 0)); n < c.min || n > c.most {
 			t.Errorf("%s: %d parts", c.name, n)
 		}
 	}
 }
 
 func TestEachPartOfCodeHasItsFence(t *testing.T) {
-	for _, p := range pages(t, "```go\n"+strings.Repeat("\tx := \"1\"\n", 900)+"```", 60) {
+	for _, p := range pagesOf(t, "```go\n"+strings.Repeat("\tx := \"1\"\n", 900)+"```", 60) {
 		if !strings.HasPrefix(p.HTML, `<pre><code class="language-go">    x`) || !strings.HasSuffix(p.HTML, "</code></pre>") {
 			t.Errorf("%q", p.HTML[:60])
 		}
@@ -211,7 +211,7 @@ func TestEachPartOfCodeHasItsFence(t *testing.T) {
 }
 
 func TestRoomIsLeft(t *testing.T) {
-	for _, p := range pages(t, strings.Repeat("word ", 3000), 500) {
+	for _, p := range pagesOf(t, strings.Repeat("word ", 3000), 500) {
 		if p.units > maxUnits-500 {
 			t.Errorf("%d units", p.units)
 		}
@@ -231,7 +231,7 @@ func TestGolden(t *testing.T) {
 		}
 		got := htmlOf(t, string(md)) + "\n"
 		golden := filepath.Join("testdata", "html", strings.TrimSuffix(filepath.Base(f), ".md")+".html")
-		if *update {
+		if *updateGolden {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func modelAnswers(t testing.TB) []string {
+func htmlAnswers(t testing.TB) []string {
 	t.Helper()
 	f, err := os.Open("../../../shared/cases/model-answers.jsonl")
 	if err != nil {
@@ -262,9 +262,9 @@ func modelAnswers(t testing.TB) []string {
 }
 
 func TestModelAnswers(t *testing.T) {
-	for _, md := range modelAnswers(t) {
+	for _, md := range htmlAnswers(t) {
 		for _, room := range []int{100, 3000} {
-			ps := pages(t, md, room)
+			ps := pagesOf(t, md, room)
 			for i, p := range ps {
 				if n := len([]rune(p.Plain)); len(ps) > 1 && n < markup.Orphan {
 					t.Errorf("part %d of %d has %d characters: %q", i+1, len(ps), n, p.Plain)
@@ -285,7 +285,7 @@ func FuzzHTML(f *testing.F) {
 		f.Add(string(md), uint16(2499))
 	}
 	f.Fuzz(func(t *testing.T, md string, room uint16) {
-		pages(t, md, int(room)%2500)
+		pagesOf(t, md, int(room)%2500)
 	})
 }
 

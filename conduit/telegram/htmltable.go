@@ -54,12 +54,12 @@ func (w *htmlWriter) row(g *markup.Grid, row markup.Row, in []markup.Container) 
 				w.text(": ", look{})
 			}
 		}
-		w.runs(row.Cells[i], style(i), in)
+		w.runs(row.Cells[i], cellStyle(i), in)
 	}
 }
 
-// style sets the first cell of a row off.
-func style(col int) markup.Style {
+// cellStyle sets the first cell of a row off.
+func cellStyle(col int) markup.Style {
 	if col == 0 {
 		return markup.Bold
 	}

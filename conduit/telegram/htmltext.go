@@ -3,7 +3,6 @@ package telegram
 import (
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -89,7 +88,7 @@ func (w *htmlWriter) space(s string) {
 
 // text writes a stretch of one line.
 func (w *htmlWriter) text(s string, l look) {
-	s = clean(s)
+	s = cleanText(s)
 	body := strings.TrimLeft(s, " ")
 	if n := len(s) - len(body); n > 0 {
 		w.waiting = append(w.waiting, gap{s[:n], l})
@@ -131,7 +130,7 @@ func (w *htmlWriter) put(s string) {
 			w.page.units++
 		}
 		w.prior, w.last = w.last, r
-		if e := escape(r); e != "" {
+		if e := escapeRune(r); e != "" {
 			w.html.WriteString(s[start:i])
 			w.html.WriteString(e)
 			start = i + 1
@@ -140,8 +139,8 @@ func (w *htmlWriter) put(s string) {
 	w.html.WriteString(s[start:])
 }
 
-// escape returns what stands for a character that HTML text can't have.
-func escape(r rune) string {
+// escapeRune returns what stands for a character that HTML text can't have.
+func escapeRune(r rune) string {
 	switch r {
 	case '&':
 		return "&amp;"
@@ -153,8 +152,8 @@ func escape(r rune) string {
 	return ""
 }
 
-// attribute escapes the value of an attribute in double quotes.
-func attribute(s string) string {
+// escapeAttr escapes the value of an attribute in double quotes.
+func escapeAttr(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }
 
@@ -170,7 +169,7 @@ func (w *htmlWriter) shift(l look) {
 		return
 	}
 	var from, to [5]string
-	old, fresh := tags(w.now, from[:0]), tags(l, to[:0])
+	old, fresh := lookTags(w.now, from[:0]), lookTags(l, to[:0])
 	same := 0
 	for same < len(old) && same < len(fresh) && old[same] == fresh[same] && (same > 0 || l.url == w.now.url) {
 		same++
@@ -180,7 +179,7 @@ func (w *htmlWriter) shift(l look) {
 	}
 	for _, t := range fresh[same:] {
 		if t == "a" {
-			w.tag(`<a href="` + attribute(l.url) + `">`)
+			w.tag(`<a href="` + escapeAttr(l.url) + `">`)
 			w.page.urls += len(l.url)
 		} else {
 			w.tag("<" + t + ">")
@@ -189,8 +188,8 @@ func (w *htmlWriter) shift(l look) {
 	w.now = l
 }
 
-// tags appends the tags of a look, outermost first.
-func tags(l look, out []string) []string {
+// lookTags appends the tags of a look, outermost first.
+func lookTags(l look, out []string) []string {
 	if l.url != "" {
 		out = append(out, "a")
 	}
@@ -245,9 +244,9 @@ func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.I
 
 func nameRune(r rune) bool { return r < 0x80 && wordRune(r) }
 
-// clean replaces what Telegram would remove or change in a line: tabs and other
+// cleanText replaces what Telegram would remove or change in a line: tabs and other
 // control characters are spaces, overrides of the writing direction are gone.
-func clean(s string) string {
+func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 0x202a && r <= 0x202e:
@@ -260,5 +259,3 @@ func clean(s string) string {
 		return r
 	}, s)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
