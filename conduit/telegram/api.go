@@ -1,0 +1,107 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"orebot/internal/secret"
+)
+
+// Time-outs of calls.
+const (
+	callTimeout = 30 * time.Second
+	dialTimeout = 10 * time.Second
+)
+
+// Account says which bot to be, and where.
+type Account struct {
+	Token     secret.String
+	APIURL    string            // of the Bot API server, such as "https://api.telegram.org", without a slash at the end
+	Transport http.RoundTripper // nil: one of its own, which gives up dialling after 10 s
+	Timeout   time.Duration     // of a call that isn't a poll; 0: 30 s
+}
+
+// API calls the Bot API's methods for one account. It wraps the library's client with what that lacks: a context for each call, errors
+// with the HTTP status where a proxy answers with HTML, and no token in any text. It is safe for concurrent use.
+type API struct {
+	account  Account
+	client   secret.Client
+	endpoint string
+	creds    credentials
+}
+
+// Dial returns the API of an account. It doesn't use the network.
+func Dial(a Account) *API {
+	if a.Timeout <= 0 {
+		a.Timeout = callTimeout
+	}
+	if a.Transport == nil {
+		a.Transport = transport()
+	}
+	redactor := secret.NewRedactor(a.Token)
+	hc := &http.Client{Transport: a.Transport, CheckRedirect: stay}
+	return &API{
+		account:  a,
+		client:   secret.Client{HTTP: hc, Redactor: redactor},
+		endpoint: strings.ReplaceAll(strings.TrimRight(a.APIURL, "/"), "%", "%%") + "/bot%s/%s",
+	}
+}
+
+func transport() http.RoundTripper {
+	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, TLSHandshakeTimeout: dialTimeout,
+		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
+	}
+}
+
+// stay keeps the client where it is: following a redirect would tell the token to whoever it leads to.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Me is what getMe tells of the bot.
+type Me struct {
+	ID       int64  `json:"id"`
+	Username string `json:"username"`
+	// ReadsAll is unset in privacy mode, where a bot gets only the messages of a group that are meant for it. A bot that is an
+	// administrator of a group gets all of them anyway (docs: Features, privacy mode).
+	ReadsAll bool `json:"can_read_all_group_messages"`
+}
+
+// Me asks who the bot is.
+func (a *API) Me(ctx context.Context) (Me, error) {
+	raw, err := a.call(ctx, "getMe", nil)
+	if err != nil {
+		return Me{}, err
+	}
+	var me Me
+	if err := json.Unmarshal(raw, &me); err != nil || me.ID == 0 {
+		return Me{}, &callError{method: "getMe", sent: true, err: fmt.Errorf("the answer names nobody")}
+	}
+	return me, nil
+}
+
+// call calls a method within the account's time-out and returns its result. An error is a *callError.
+func (a *API) call(ctx context.Context, method string, p tgbotapi.Params) (json.RawMessage, error) {
+	return a.callFor(ctx, a.account.Timeout, method, p)
+}
+
+func (a *API) callFor(ctx context.Context, limit time.Duration, method string, p tgbotapi.Params) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	x := &exchange{client: a.client, ctx: ctx}
+	bot := tgbotapi.BotAPI{Token: a.account.Token.Reveal(), Client: x}
+	bot.SetAPIEndpoint(a.endpoint)
+	resp, err := bot.MakeRequest(method, p)
+	if err != nil {
+		return nil, a.creds.judge(x.failure(method, err))
+	}
+	a.creds.accepted()
+	return resp.Result, nil
+}

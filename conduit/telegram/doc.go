@@ -1,0 +1,25 @@
+// Package telegram is the conduit to Telegram: it long-polls the Bot API and delivers answers with sendMessage.
+//
+//	getUpdates ──batch──► translate ──Inbound──► Accept ──all durable──► offset = last id + 1 ──► getUpdates
+//	turn_complete, notice ──► Couriers ──Part──► Post ──► sendMessage
+//
+// The laws of polling:
+//
+//   - The offset moves, and Telegram forgets a batch, only once every update of it is durable or ignored. No offset is stored: a
+//     restart begins without one, gets what is unconfirmed, and the store's dedupe does the rest.
+//   - Updates are decoded one by one. One that can't be is counted, logged and confirmed; it never holds up those behind it.
+//   - Ids are not compared with each other: they may go down, when a bot had no updates for a week (docs: Update.update_id).
+//   - Whoever else polls with the same token, whatever webhook is set, however long Telegram is away: polling goes on by itself
+//     afterwards. Only refused credentials end Run.
+//
+// Telegram can't be asked what it shows, so the Poster is no conduit.Finder: a part whose outcome is unknown is repeated once in a
+// life, with a label.
+//
+// Goroutines of Run: the poller, one that learns with getMe who the bot is, one that owns the couriers; while buttons are pressed,
+// up to four that answer them. The first poll starts with Run and waits for none of them.
+//
+// The token is part of every URL of the Bot API. It stays within a secret.String, the client's errors are redacted where they arise,
+// and redirects are not followed, since the Referer of the next request would carry it.
+//
+// Where a comment names a source: "docs" are core.telegram.org/bots, "server" is the published source of Telegram's Bot API server.
+package telegram

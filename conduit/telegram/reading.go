@@ -1,0 +1,166 @@
+package telegram
+
+import (
+	"strings"
+	"unicode"
+
+	"orebot/core/session"
+)
+
+// reading is what a message's text says once the bot's own name is taken out of it.
+type reading struct {
+	text      string
+	call      session.Call
+	elsewhere bool // it opens with somebody else's mention
+	otherBot  bool // it is another bot's command
+}
+
+// reading tells how the message calls the bot, and what its text is then.
+func (m *message) reading(me Me) reading {
+	text, entities := m.Text, m.Entities
+	if text == "" {
+		text, entities = m.Caption, m.CaptionEnts
+	}
+	spans := spansOf(text, entities)
+	cmd, target, rest := command(text, spans)
+	private := m.place().private()
+	switch {
+	case target != "" && !strings.EqualFold(target, me.Username):
+		return reading{otherBot: true}
+	case private && cmd == "start":
+		return reading{call: session.CallDirect} // its payload is for later, and never a prompt
+	case private:
+		return reading{text: strip(text, spans, me), call: session.CallDirect}
+	case target != "" && cmd == "start":
+		return reading{call: session.CallMention}
+	case target != "":
+		return reading{text: rest, call: session.CallMention}
+	}
+	return m.overheard(text, spans, me)
+}
+
+// overheard reads a message of a group that is no command for the bot. One that opens with somebody else's mention is never for the
+// bot, whoever else it names.
+func (m *message) overheard(text string, spans []span, me Me) reading {
+	named := false
+	for _, s := range spans {
+		named = named || s.names(me)
+	}
+	switch {
+	case opensElsewhere(text, spans, me):
+		return reading{text: text, elsewhere: true}
+	case named:
+		return reading{text: strip(text, spans, me), call: session.CallMention}
+	case m.repliesTo(me):
+		return reading{text: text, call: session.CallReply}
+	}
+	return reading{text: text}
+}
+
+// span is an entity with its bytes in the text.
+type span struct {
+	entity
+	from, to int
+	text     string
+}
+
+// names reports whether the span mentions the bot: by its username, in any case, or by its id.
+func (s span) names(me Me) bool {
+	switch s.Type {
+	case "mention":
+		return me.Username != "" && strings.EqualFold(s.text, "@"+me.Username)
+	case "text_mention":
+		return s.User != nil && s.User.ID == me.ID
+	}
+	return false
+}
+
+// spansOf finds the entities that matter here. Those that don't lie within the text, or overlap one before them, are left out.
+func spansOf(text string, entities []entity) []span {
+	var out []span
+	end := 0
+	for _, e := range entities {
+		if e.Type != "mention" && e.Type != "text_mention" && e.Type != "bot_command" {
+			continue
+		}
+		from, to, ok := slice16(text, e.Offset, e.Length)
+		if !ok || from < end {
+			continue
+		}
+		out = append(out, span{e, from, to, text[from:to]})
+		end = to
+	}
+	return out
+}
+
+// slice16 returns the bytes of a stretch of UTF-16 units; ok is false where it isn't made of whole characters of the text.
+func slice16(text string, offset, length int) (from, to int, ok bool) {
+	if offset < 0 || length <= 0 || length > len(text) || offset > len(text) {
+		return 0, 0, false
+	}
+	from, to = -1, -1
+	units := 0
+	for i, r := range text {
+		if units == offset {
+			from = i
+		}
+		if units == offset+length {
+			to = i
+			break
+		}
+		units++
+		if r > 0xffff {
+			units++
+		}
+	}
+	if units == offset+length && to < 0 {
+		to = len(text)
+	}
+	return from, to, from >= 0 && to > from
+}
+
+// command takes apart the command that a text begins with: its name in small letters, the bot that it names, and what follows.
+func command(text string, spans []span) (name, target, rest string) {
+	if len(spans) == 0 || spans[0].Type != "bot_command" || spans[0].from != 0 {
+		return "", "", ""
+	}
+	word := strings.TrimPrefix(spans[0].text, "/")
+	name, target, _ = strings.Cut(word, "@")
+	return strings.ToLower(name), target, strings.TrimSpace(text[spans[0].to:])
+}
+
+// opensElsewhere reports whether the text begins with the mention of somebody who isn't the bot.
+func opensElsewhere(text string, spans []span, me Me) bool {
+	for _, s := range spans {
+		if s.Type != "bot_command" {
+			return strings.TrimSpace(text[:s.from]) == "" && !s.names(me)
+		}
+	}
+	return false
+}
+
+// strip takes the bot's mentions out of a text, each with the spaces behind it; a comma or colon goes along with one in front.
+func strip(text string, spans []span, me Me) string {
+	var b strings.Builder
+	at, opening := 0, false
+	for _, s := range spans {
+		if !s.names(me) {
+			continue
+		}
+		opening = opening || strings.TrimSpace(text[:s.from]) == ""
+		b.WriteString(text[at:s.from])
+		at = s.to + spaces(text[s.to:])
+	}
+	if at == 0 {
+		return text
+	}
+	b.WriteString(text[at:])
+	out := strings.TrimSpace(b.String())
+	if opening {
+		out = strings.TrimLeftFunc(out, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ':' })
+	}
+	return out
+}
+
+// spaces returns how many bytes of spaces a text begins with.
+func spaces(text string) int { return len(text) - len(strings.TrimLeft(text, " \t\u00a0")) }

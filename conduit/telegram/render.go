@@ -1,0 +1,133 @@
+package telegram
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orebot/conduit"
+	"orebot/conduit/markup"
+	"orebot/core/loop"
+)
+
+const (
+	// layout is the version of the way answers are split.
+	layout = 1
+	// repeatLabel is the line of a part that may be there already. Room for it is left in every part, so that it never changes where
+	// a part ends.
+	repeatLabel = "(this part may be a repeat)\n"
+	// lateAfter is the age from which an answer opens with the age of its question.
+	lateAfter = 10 * time.Minute
+	// maxAuthor is the most that is shown of an author's id, in runes.
+	maxAuthor = 64
+)
+
+// Renderer makes messages of items. It is a conduit.Renderer.
+type Renderer struct{}
+
+// body is what a post needs to know of a part.
+type body struct {
+	text  string
+	html  bool // else plain text
+	first bool // of its item
+}
+
+// Layout returns the version of the way items are split.
+func (Renderer) Layout() uint16 { return layout }
+
+// Part returns the message that shows the item from offset on.
+func (Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
+	head := ""
+	if offset == 0 {
+		head = heading(it)
+	}
+	page, next := renderHTML(markup.Parse(it.Source), offset, roomFor(head, how.Shrink))
+	part := conduit.Part{Offset: offset, Next: next}
+	if page.HTML == "" {
+		return part, nil
+	}
+	if how.Repeat {
+		head = repeatLabel + head
+	}
+	b := body{text: escapeText(head) + page.HTML, html: true, first: offset == 0}
+	part.Text = head + page.Plain
+	if how.Plain {
+		b.text, b.html = part.Text, false
+	}
+	part.Body = b
+	return part, nil
+}
+
+// roomFor returns how many UTF-16 units the text must leave free: for the lines above it, and to halve the part where Telegram found
+// it too big.
+func roomFor(head string, shrink uint8) int {
+	room := units16(repeatLabel) + units16(head)
+	return maxUnits - (maxUnits-room)>>min(shrink, conduit.MaxShrink)
+}
+
+// heading returns the lines that an item begins with.
+func heading(it conduit.Item) string {
+	switch it.Kind {
+	case conduit.Attributed:
+		return oneLine(it.Author) + ":\n"
+	case conduit.Notice:
+		return sign(it.Severity)
+	}
+	if late := it.At.Sub(it.Asked); !it.Asked.IsZero() && late > lateAfter {
+		return "(asked " + about(late) + " ago)\n"
+	}
+	return ""
+}
+
+// sign tells a notice from an answer at a glance. One that only informs needs none.
+func sign(s loop.Severity) string {
+	switch s {
+	case loop.SeveritySuccess:
+		return "✅ "
+	case loop.SeverityWarn:
+		return "⚠️ "
+	case loop.SeverityError:
+		return "❗ "
+	}
+	return ""
+}
+
+// oneLine makes a name fit into a line.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(cleanText(s)), " ")
+	if r := []rune(s); len(r) > maxAuthor {
+		s = string(r[:maxAuthor])
+	}
+	if s == "" {
+		return "Somebody"
+	}
+	return s
+}
+
+// about prints a duration as people say it.
+func about(d time.Duration) string {
+	switch {
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()+0.5))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24+0.5))
+}
+
+// escapeText escapes text for HTML.
+func escapeText(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// units16 counts UTF-16 units.
+func units16(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
