@@ -44,7 +44,7 @@ func TestEmitOrderOfEffects(t *testing.T) {
 func TestOnlyTurnsAreAppended(t *testing.T) {
 	st, d := ledger.NewBuffer(), &diary{}
 	s := New(WithState(st), WithOnEmit(d.on))
-	for _, ev := range events(nil) {
+	for _, ev := range events(none) {
 		if _, turn := ev.(TurnCompleteEvent); !turn {
 			s.Emit(t.Context(), ev)
 		}

@@ -92,9 +92,12 @@ func stream(ctx context.Context, add func(artifact.Artifact), invoke func(contex
 	ch := make(chan artifact.Artifact, inFlight)
 	result := make(chan error, 1)
 	go func() { result <- invoke(ctx, ch) }()
-	for {
+	for from := ch; ; {
 		select {
-		case a := <-ch:
+		case a, ok := <-from:
+			if !ok { // against the contract, but no reason to spin
+				from = nil
+			}
 			add(a)
 		case err := <-result:
 			drain(ch, add)
@@ -103,14 +106,10 @@ func stream(ctx context.Context, add func(artifact.Artifact), invoke func(contex
 	}
 }
 
+// drain adds what was sent before invoke returned, and nothing that comes later.
 func drain(ch <-chan artifact.Artifact, add func(artifact.Artifact)) {
-	for {
-		select {
-		case a := <-ch:
-			add(a)
-		default:
-			return
-		}
+	for range len(ch) {
+		add(<-ch)
 	}
 }
 

@@ -65,6 +65,9 @@ type event interface {
 	json.Marshaler
 }
 
+// none is the context of an event that brings none.
+var none context.Context
+
 func events(ctx context.Context) map[string]event {
 	return map[string]event{
 		"activity":      ActivityEvent{Active: true, Description: "search", Ctx: ctx},
@@ -84,7 +87,7 @@ func TestKindsAndContexts(t *testing.T) {
 			t.Errorf("%T: kind %q", e, e.Kind())
 		}
 	}
-	for kind, e := range events(nil) {
+	for kind, e := range events(none) {
 		if e.Context() == nil {
 			t.Errorf("%s: nil context", kind)
 		}
