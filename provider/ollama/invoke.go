@@ -99,7 +99,7 @@ func learnFrom(err error, req chatRequest) (func(*traits), bool) {
 	switch {
 	case len(req.Tools) > 0 && strings.Contains(r.text, "does not support tools"):
 		return func(t *traits) { t.noTools = true }, true
-	case req.Think != nil && req.Think.IsString() && strings.Contains(r.text, "think value"):
+	case req.Think.IsString() && containsAny(r.text, "think value", "ChatRequest.think"): // the latter before 0.11
 		return func(t *traits) { t.noLevels = true }, true
 	case req.Think.Bool() && strings.Contains(r.text, "does not support thinking"):
 		return func(t *traits) { t.noThink = true }, true

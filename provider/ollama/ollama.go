@@ -105,6 +105,7 @@ func (p *Provider) CloseIdleConnections() { p.http.CloseIdleConnections() }
 // An answer of any kind, a refusal included, ends it.
 func (p *Provider) overHosts(f func(*host) error) error {
 	var errs []error
+	var model string
 	first := int(p.preferred.Load())
 	for i := range p.hosts {
 		n := (first + i) % len(p.hosts)
@@ -117,10 +118,10 @@ func (p *Provider) overHosts(f func(*host) error) error {
 		if !ok { // the caller's context has ended
 			return err
 		}
-		errs = append(errs, err)
+		errs, model = append(errs, err), e.Model
 	}
 	if len(errs) == 1 {
 		return errs[0]
 	}
-	return &provider.Error{Kind: provider.KindUnreachable, Err: errors.Join(errs...)}
+	return &provider.Error{Kind: provider.KindUnreachable, Model: model, Err: errors.Join(errs...)}
 }
