@@ -1,0 +1,22 @@
+// Package slack is the conduit to Slack: one Socket Mode connection in, the Web API out.
+//
+//	socket ─► drain ─translate─► queue ─► Sessions.Accept ─done─► acks ─► socket
+//	couriers ─► Renderer ─► Poster (chat.postMessage) / Finder (conversations.replies, conversations.history)
+//
+// The laws:
+//
+//   - An envelope is acknowledged when its message is durable, or at once where it is ignored. What isn't acknowledged comes again:
+//     Slack redelivers at once, after one minute and after five. So a full queue drops, and never blocks the reader, whose pongs
+//     keep the connection alive.
+//   - A message's entry key is team/channel/ts. The two events that a mention gives, and every redelivery, are the same entry.
+//   - The conversation type decides what a place is, never the first letter of an id: newer ids of group DMs begin with C too.
+//   - Payloads are decoded by this package, field by field. The client library refuses a whole event for one odd block; here an
+//     odd field costs only itself.
+//   - No error and no log line carries a token, the ticket of a connection, or a response URL.
+//
+// Addresses are "slack:T1/D1" (a DM), "slack:T1/D1/TS" (a thread in it) and "slack:T1/C1/TS" (a thread in a channel or group DM);
+// their text is on disk. The team is that of the bot's token, since events of a shared channel name their author's.
+//
+// Goroutines of an idle conduit: the client library's four for the connection, one that drains its events, one that accepts, one
+// that writes acks, and one in which the couriers' Run waits. Run owns them all.
+package slack

@@ -1,0 +1,66 @@
+package slack
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	stable   = time.Minute      // a connection that lived so long was a good one
+	firstGap = time.Second / 2  // between the first two opens in a row
+	lastGap  = 15 * time.Second // …and between those after the sixth
+)
+
+// gate keeps the client library from opening connections as fast as Slack closes them, which it does without any pause of its own.
+// The gaps between opens double from half a second to 15 s: eight in the first minute, four in every later one. A connection that
+// lasted for a minute starts the row anew.
+type gate struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	last time.Time // the last open that was let through
+	row  int       // opens since the last good connection
+}
+
+// wait returns when a connection may be opened, or with ctx's error.
+func (g *gate) wait(ctx context.Context) error {
+	d := g.next()
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// next books the next open and returns how long it has to wait.
+func (g *gate) next() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if g.row > 0 && now.Sub(g.last) >= stable {
+		g.row = 0
+	}
+	at := now
+	if g.row > 0 {
+		if due := g.last.Add(min(firstGap<<min(g.row-1, 10), lastGap)); due.After(now) {
+			at = due
+		}
+	}
+	g.row++
+	g.last = at
+	return at.Sub(now)
+}
+
+// stormy reports whether connections end as soon as they are open.
+func (g *gate) stormy() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.row > 3
+}

@@ -1,0 +1,195 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+	slackgo "github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
+
+	"orebot/core/observe"
+)
+
+const (
+	readLimit = 4 << 20          // bytes of one frame
+	handshake = 15 * time.Second // for the WebSocket's
+	ackBuffer = 32 << 10         // Slack drops frames that come in pieces, so that an ack must fit
+	maxNap    = 5 * time.Second  // the longest pause of the client library's own that is let pass
+)
+
+// connect keeps a connection until ctx ends, then it returns nil, or until Slack refuses the credentials.
+func (n *intake) connect(ctx context.Context) error {
+	for {
+		err := n.life(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case dead(codeOf(err)):
+			return err
+		}
+		if err != nil { // the library gave up, as it does on a 404; the gate paces what follows
+			n.trouble(err)
+		}
+	}
+}
+
+// life runs one client of the library and drains its events. It ends with ctx, with an error that the library or this package takes
+// for final, or with nil where the client is to be replaced: its own pauses grow to five minutes, in which Slack's three redeliveries
+// are over.
+func (n *intake) life(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	sm := n.newClient()
+	n.client.Store(sm)
+	defer n.up.Store(false)
+	ended := make(chan error, 1)
+	go func() { ended <- sm.RunContext(ctx) }()
+	for {
+		select {
+		case ev := <-sm.Events:
+			if over, err := n.event(ev); over {
+				cancel(err)
+			}
+		case err := <-ended:
+			if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && !errors.Is(cause, context.Canceled) {
+				return cause
+			} else if errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return n.s.cfg.API.clean(err)
+		}
+	}
+}
+
+func (n *intake) newClient() *socketmode.Client {
+	api := n.s.cfg.API
+	return socketmode.New(api.client,
+		socketmode.OptionDialer(&websocket.Dialer{
+			NetDialContext: n.dial, Proxy: api.account.Proxy, TLSClientConfig: api.account.TLS.Clone(),
+			HandshakeTimeout: handshake, WriteBufferSize: ackBuffer,
+		}),
+		socketmode.OptionReadLimit(readLimit),
+		socketmode.OptionLog(log.New(io.Discard, "", 0)),
+	)
+}
+
+// dial connects for the WebSocket; whatever arrives then is a sign of life.
+func (n *intake) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	dial := n.s.cfg.API.account.DialContext
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: handshake}).DialContext
+	}
+	c, err := dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &heard{Conn: c, n: n}, nil
+}
+
+// heard is a connection that reports signs of life, at most one a second: Slack's pings are seen nowhere else.
+type heard struct {
+	net.Conn
+	n    *intake
+	last atomic.Int64
+}
+
+// Read reads, and beats while the conduit is connected.
+func (h *heard) Read(p []byte) (int, error) {
+	k, err := h.Conn.Read(p)
+	if now := time.Now().UnixMilli(); k > 0 && h.n.up.Load() && now-h.last.Load() >= 1000 {
+		h.last.Store(now)
+		h.n.s.cfg.Health.Beat()
+	}
+	return k, err
+}
+
+// event handles what the library reports. over: this client has to end, with err where Slack refuses the credentials.
+func (n *intake) event(ev socketmode.Event) (over bool, err error) {
+	switch ev.Type {
+	case socketmode.EventTypeConnecting:
+		n.connecting()
+	case socketmode.EventTypeConnectionError:
+		return n.failed(ev)
+	case socketmode.EventTypeHello:
+		n.greeted(ev.Request)
+	case socketmode.EventTypeErrorBadMessage:
+		if bad, ok := ev.Data.(*socketmode.ErrorBadMessage); ok {
+			n.take(readFrame(bad.Message))
+		}
+	case socketmode.EventTypeErrorWriteFailed:
+		n.s.log.Debug("ack not written")
+	default:
+		if ev.Request != nil {
+			n.take(frameOf(ev.Request))
+		}
+	}
+	return false, nil
+}
+
+// connecting notes that there is no connection now.
+func (n *intake) connecting() {
+	n.up.Store(false)
+	reason := "connecting to Slack"
+	if n.s.cfg.API.gate.stormy() {
+		reason = "Slack ends every connection at once; is Socket Mode on, and does nothing else use the app token?"
+		if !n.stormy {
+			n.s.log.Warn("Slack ends connections at once", observe.KeyReason, reason)
+		}
+		n.stormy = true
+	}
+	n.s.cfg.Health.Set(false, reason)
+}
+
+// failed notes that no connection could be opened.
+func (n *intake) failed(ev socketmode.Event) (over bool, err error) {
+	fail, ok := ev.Data.(*slackgo.ConnectionErrorEvent)
+	if !ok {
+		return false, nil
+	}
+	err = n.s.cfg.API.clean(fail.ErrorObj)
+	if dead(codeOf(err)) {
+		return true, err
+	}
+	n.trouble(err)
+	var limited *slackgo.RateLimitedError
+	return fail.Backoff > maxNap && !errors.As(err, &limited), nil
+}
+
+// trouble tells of a connection that can't be opened, once a streak.
+func (n *intake) trouble(err error) {
+	if !n.troubled {
+		n.s.log.Warn("no connection to Slack", observe.KeyError, err)
+	}
+	n.troubled = true
+	reason := "no connection to Slack"
+	var status slackgo.StatusCodeError
+	if errors.As(err, &status) && status.Code == http.StatusNotFound {
+		reason = "no connection to Slack: is api_url right?"
+	}
+	n.s.cfg.Health.Set(false, reason)
+}
+
+// greeted notes that Slack has said hello: from here on events come.
+func (n *intake) greeted(hello *socketmode.Request) {
+	n.s.cfg.Health.Set(true, "")
+	n.s.cfg.Health.Beat()
+	n.up.Store(true)
+	if n.hellos++; n.hellos > 1 {
+		n.s.cfg.Counters.Add(observe.Reconnects, 1, Name)
+	}
+	if n.troubled {
+		n.s.log.Info("connected to Slack again")
+	}
+	n.troubled = false
+	if hello != nil && hello.NumConnections > 1 && !n.shared {
+		n.shared = true
+		n.s.log.Warn("another process uses this app token and gets some of the events", observe.KeyCount, hello.NumConnections)
+	}
+}
