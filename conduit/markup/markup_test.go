@@ -14,8 +14,8 @@ import (
 // runeLimit is a platform that takes so many runes of text, one more for each
 // block, and counts nothing else.
 func runeLimit(n int) Limit {
-	return Limit{Max: n, Fits: func(blocks []Block) bool {
-		return utf8.RuneCountInString(TextOf(blocks)) <= n+len(blocks)
+	return Limit{Max: n, Load: func(blocks []Block) float64 {
+		return float64(utf8.RuneCountInString(TextOf(blocks))-len(blocks)) / float64(n)
 	}}
 }
 
@@ -88,7 +88,7 @@ func checkSplit(t testing.TB, d *Document, n int) {
 		if again.Next != p.Next || TextOf(again.Blocks) != TextOf(p.Blocks) {
 			t.Fatalf("part %d differs when started anew", i)
 		}
-		if size := utf8.RuneCountInString(TextOf(p.Blocks)); !l.Fits(p.Blocks) && size > n+64+len(p.Blocks)+headers(p.Blocks) {
+		if size := utf8.RuneCountInString(TextOf(p.Blocks)); l.Load(p.Blocks) > 1 && size > n+64+len(p.Blocks)+headers(p.Blocks) {
 			t.Fatalf("part %d has %d runes of %d", i, size, n)
 		}
 		for _, b := range p.Blocks {

@@ -1,6 +1,9 @@
 package markup
 
-import "unicode/utf8"
+import (
+	"sort"
+	"unicode/utf8"
+)
 
 // Orphan is the length, in runes of text, below which a part is an orphan: one
 // is avoided wherever there is another place to cut.
@@ -11,10 +14,11 @@ type Limit struct {
 	// Max is the most runes of text that one part may hold. It keeps the search
 	// for a place to cut near the place; Fits has the last word.
 	Max int
-	// Fits reports whether blocks, rendered as one message, are within the
-	// platform's limits. It must be a pure function, and what fits must still fit
-	// when blocks are taken off its end.
-	Fits func(blocks []Block) bool
+	// Load says how full a message of these blocks is, as a share of the platform's
+	// limits: up to 1 it fits. It must be a pure function, and growing with the
+	// blocks, or nearly so; a cut is only ever made where Load says that it fits,
+	// unless nothing does.
+	Load func(blocks []Block) float64
 }
 
 // Part is one message's share of a document.
@@ -113,14 +117,17 @@ func visible(blocks []Block) bool {
 func (d *Document) end(at, to int, l Limit) int {
 	rest := d.slice(at, to)
 	left := d.left(at)
-	if left <= l.Max && l.Fits(rest) {
-		return len(d.Source)
+	share := 1.0 // of all that is left, or of Max runes
+	if left <= l.Max {
+		if share = l.Load(rest); share <= 1 {
+			return len(d.Source)
+		}
 	}
 	cuts := cutsIn(rest, l.Max)
-	hi := fitting(len(cuts), func(i int) bool { return l.Fits(d.slice(at, cuts[i].off)) })
-	for hi >= 0 {
+	load := func(i int) float64 { return l.Load(d.slice(at, cuts[i].off)) }
+	for hi := fitting(cuts, int(float64(min(left, l.Max))/share), load); hi >= 0; {
 		i := choose(cuts[:hi+1], left)
-		if l.Fits(d.slice(at, cuts[i].off)) {
+		if i == hi || load(i) <= 1 {
 			return d.skip(cuts[i].off)
 		}
 		hi = i - 1
@@ -156,14 +163,27 @@ func (d *Document) skip(next int) int {
 	return next
 }
 
-// fitting returns the last of n places that fits, -1 for none.
-func fitting(n int, fits func(int) bool) int {
-	lo, hi := -1, n
-	for lo+1 < hi {
-		if mid := (lo + hi) / 2; fits(mid) {
-			lo = mid
-		} else {
-			hi = mid
+// full is the load from which looking for a fuller part isn't worth the while.
+const full = 0.99
+
+// fitting returns a place that fits, full or the last that does; -1 for none.
+// The search starts about aim runes away. The load grows about as the text
+// does, so a few tries are enough; where it doesn't, the rest is bisected.
+func fitting(cuts []cut, aim int, load func(int) float64) int {
+	lo, hi := -1, len(cuts)
+	for tries := 0; lo+1 < hi; tries++ {
+		try := lo + sort.Search(hi-lo-1, func(i int) bool { return cuts[lo+1+i].n > aim })
+		if try <= lo || tries > 4 {
+			try = (lo + hi) / 2
+		}
+		share := load(try)
+		if share > 1 {
+			hi = try
+		} else if lo = try; share >= full {
+			break
+		}
+		if aim = int(float64(cuts[try].n) * (1 + full) / 2 / max(share, 0.01)); aim == cuts[try].n {
+			aim = (cuts[max(lo, 0)].n + cuts[min(hi, len(cuts)-1)].n) / 2
 		}
 	}
 	return lo

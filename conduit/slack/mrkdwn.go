@@ -20,7 +20,7 @@ const maxText = 3500
 //
 // Text and not markdown blocks, because a block's text is live in ways that
 // nothing but escaping stops (<!channel> works in one), its limit is counted
-// after rendering and over the whole message (about 13,200 characters in which
+// secondRune rendering and over the whole message (about 13,200 characters in which
 // an escaped character counts five and a heading a hundred, and 50 blocks of
 // which one markdown block makes many), tables are limited to one a message,
 // and every block needs the same text once more as its fallback for
@@ -34,8 +34,8 @@ const maxText = 3500
 func renderMrkdwn(doc *markup.Document, offset, room int) (text string, next int) {
 	part := doc.Next(offset, markup.Limit{
 		Max: max(maxText-room, 1),
-		Fits: func(blocks []markup.Block) bool {
-			return utf8.RuneCountInString(drawBlocks(blocks))+room <= maxText
+		Load: func(blocks []markup.Block) float64 {
+			return float64(utf8.RuneCountInString(drawBlocks(blocks))) / float64(max(maxText-room, 1))
 		},
 	})
 	return drawBlocks(part.Blocks), part.Next
@@ -80,7 +80,7 @@ func quoteOf(in []markup.Container) int {
 func (w *mrkdwnWriter) block(b *markup.Block) {
 	switch b.Kind {
 	case markup.Rule:
-		w.raw(lead(b.In, true) + "———")
+		w.raw(linePrefix(b.In, true) + "———")
 	case markup.CodeBlock:
 		var s strings.Builder
 		for _, r := range b.Runs {
@@ -96,10 +96,10 @@ func (w *mrkdwnWriter) block(b *markup.Block) {
 	}
 }
 
-// lead is what stands before a line: > in a quote, indentation, and the markers
+// linePrefix is what stands before a line: > in a quote, indentation, and the markers
 // of the items that begin there. Slack knows one depth of quotes, at the start
 // of a line.
-func lead(in []markup.Container, first bool) string {
+func linePrefix(in []markup.Container, first bool) string {
 	var quotes, items strings.Builder
 	depth := 0
 	for _, c := range in {
@@ -137,12 +137,12 @@ func bullet(c markup.Container, depth int) string {
 // fence draws a code block. It stands at the margin whatever it is part of, and
 // without its language, which Slack would show.
 func (w *mrkdwnWriter) fence(code string, in []markup.Container, cont bool) {
-	if code = strings.TrimRight(clean(code), " \t\n"); cont {
+	if code = strings.TrimRight(cleanText(code), " \t\n"); cont {
 		code = strings.TrimLeft(code, "\n")
 	}
 	for _, c := range in {
 		if c.First && !c.Quote {
-			w.raw(strings.TrimRight(lead(in, true), " "))
+			w.raw(strings.TrimRight(linePrefix(in, true), " "))
 			w.newline()
 			break
 		}

@@ -18,8 +18,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
-// texts renders a whole answer and proves of every part what Slack needs.
-func texts(t testing.TB, md string, room int) []string {
+// mrkdwnTexts renders a whole answer and proves of every part what Slack needs.
+func mrkdwnTexts(t testing.TB, md string, room int) []string {
 	t.Helper()
 	doc := markup.Parse(md)
 	var out []string
@@ -29,14 +29,14 @@ func texts(t testing.TB, md string, room int) []string {
 			t.Fatalf("no progress at %d", at)
 		}
 		if s != "" {
-			checkText(t, s, room)
+			checkMrkdwn(t, s, room)
 			out = append(out, s)
 		} else if next < len(md) {
 			t.Fatalf("an empty part at %d of %d", at, len(md))
 		}
 		at = next
 	}
-	checkNothingLost(t, doc, out)
+	checkLettersKept(t, doc, out)
 	return out
 }
 
@@ -45,9 +45,9 @@ var (
 	bareAmp  = regexp.MustCompile(`&(?:amp|lt|gt);`)
 )
 
-// checkText proves that a text has nothing live but links of this package's
+// checkMrkdwn proves that a text has nothing live but links of this package's
 // making, that its fences are balanced, and that it is within the limit.
-func checkText(t testing.TB, s string, room int) {
+func checkMrkdwn(t testing.TB, s string, room int) {
 	t.Helper()
 	if n := utf8.RuneCountInString(s); n+room > maxText {
 		t.Fatalf("%d characters", n)
@@ -70,9 +70,9 @@ func checkText(t testing.TB, s string, room int) {
 	}
 }
 
-// checkNothingLost compares letters and digits: those of the document are
+// checkLettersKept compares letters and digits: those of the document are
 // there, in order. The names of a table's columns are not looked for.
-func checkNothingLost(t testing.TB, doc *markup.Document, parts []string) {
+func checkLettersKept(t testing.TB, doc *markup.Document, parts []string) {
 	t.Helper()
 	blocks := append([]markup.Block(nil), doc.Blocks...)
 	for i, b := range blocks {
@@ -82,8 +82,8 @@ func checkNothingLost(t testing.TB, doc *markup.Document, parts []string) {
 			blocks[i].Grid = &g
 		}
 	}
-	want := []rune(letters(markup.TextOf(blocks)))
-	got := letters(html.UnescapeString(strings.Join(parts, "\n")))
+	want := []rune(lettersOf(markup.TextOf(blocks)))
+	got := lettersOf(html.UnescapeString(strings.Join(parts, "\n")))
 	i := 0
 	for _, r := range got {
 		if i < len(want) && want[i] == r {
@@ -95,7 +95,7 @@ func checkNothingLost(t testing.TB, doc *markup.Document, parts []string) {
 	}
 }
 
-func letters(s string) string {
+func lettersOf(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
@@ -104,9 +104,9 @@ func letters(s string) string {
 	}, s)
 }
 
-func textOf(t testing.TB, md string) string {
+func mrkdwnOf(t testing.TB, md string) string {
 	t.Helper()
-	return strings.Join(texts(t, md, 100), "\n=====\n")
+	return strings.Join(mrkdwnTexts(t, md, 100), "\n=====\n")
 }
 
 func TestMrkdwn(t *testing.T) {
@@ -149,7 +149,7 @@ func TestMrkdwn(t *testing.T) {
 		{"nothing", "  \n", ""},
 	}
 	for _, c := range cases {
-		if got := textOf(t, c.md); got != c.text {
+		if got := mrkdwnOf(t, c.md); got != c.text {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.text)
 		}
 	}
@@ -160,7 +160,7 @@ func TestMrkdwn(t *testing.T) {
 func TestO9(t *testing.T) {
 	md := "<!channel> <@U1> & <script> **b**\n\n```go\n" + strings.Repeat("a < b && c > d // <!here>\n", 360) +
 		"```\n\n" + strings.Repeat("Some more words of an answer, <@U2>. ", 900)
-	ps := texts(t, md, 60)
+	ps := mrkdwnTexts(t, md, 60)
 	if len(ps) < 12 || len(ps) > 30 {
 		t.Errorf("%d parts", len(ps))
 	}
@@ -182,7 +182,7 @@ func TestPartCounts(t *testing.T) {
 		{"a label that doesn't fit", "[" + strings.Repeat("label ", 1000) + "](https://ex.com)", 2},
 	}
 	for _, c := range cases {
-		if n := len(texts(t, c.md, 0)); n != c.n {
+		if n := len(mrkdwnTexts(t, c.md, 0)); n != c.n {
 			t.Errorf("%s: %d parts, want %d", c.name, n, c.n)
 		}
 	}
@@ -199,7 +199,7 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := textOf(t, string(md)) + "\n"
+		got := mrkdwnOf(t, string(md)) + "\n"
 		golden := filepath.Join("testdata", "mrkdwn", strings.TrimSuffix(filepath.Base(f), ".md")+".txt")
 		if *updateGolden {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -225,7 +225,7 @@ func TestModelAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, room := range []int{100, 2500} {
-			ps := texts(t, a.Markdown, room)
+			ps := mrkdwnTexts(t, a.Markdown, room)
 			for i, p := range ps {
 				if n := utf8.RuneCountInString(p); len(ps) > 1 && n < markup.Orphan {
 					t.Errorf("part %d of %d has %d characters: %q", i+1, len(ps), n, p)
@@ -246,12 +246,12 @@ func FuzzMrkdwn(f *testing.F) {
 		f.Add(string(md), uint16(1999))
 	}
 	f.Fuzz(func(t *testing.T, md string, room uint16) {
-		texts(t, md, int(room)%2000)
+		mrkdwnTexts(t, md, int(room)%2000)
 	})
 }
 
 func BenchmarkMrkdwn(b *testing.B) {
-	md := strings.Repeat("## Head\n\nSome **bold** words, a [link](https://ex.com) and `code` in a line of text.\n\n- one\n- two\n\n```go\nfunc f() {\n\treturn\n}\n```\n\n", 28)[:4096]
+	md := strings.Repeat("## Head\n\nSome **bold** words, a [link](https://ex.com) and `code` in a line of text.\n\n- one\n- two\n\n```go\nfunc f() {\n\treturn\n}\n```\n\n", 40)[:4096]
 	b.SetBytes(int64(len(md)))
 	b.ReportAllocs()
 	for b.Loop() {

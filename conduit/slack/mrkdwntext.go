@@ -52,7 +52,7 @@ func linkSpans(s span, link string) []span {
 	if s.text == link {
 		return []span{s}
 	}
-	return []span{s, {text: " (" + shorten(link) + ")", style: s.style &^ markup.Code}}
+	return []span{s, {text: " (" + shortURL(link) + ")", style: s.style &^ markup.Code}}
 }
 
 // safeURL returns an address as it may stand in <address|label>. Only web and
@@ -74,11 +74,11 @@ func safeURL(s string) (string, bool) {
 	default:
 		return "", false
 	}
-	return strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "&", "&amp;").Replace(s), true
+	return urlEscaper.Replace(s), true
 }
 
-// shorten cuts an address that nobody would read, such as a data: URL.
-func shorten(s string) string {
+// shortURL cuts an address that nobody would read, such as a data: URL.
+func shortURL(s string) string {
 	if len(s) <= 300 {
 		return s
 	}
@@ -89,11 +89,14 @@ func shorten(s string) string {
 	return s[:i] + "…"
 }
 
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+var (
+	escaper    = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	urlEscaper = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "&", "&amp;")
+)
 
-// clean replaces control characters by spaces and drops overrides of the
+// cleanText replaces control characters by spaces and drops overrides of the
 // writing direction.
-func clean(s string) string {
+func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 0x202a && r <= 0x202e:
@@ -134,7 +137,7 @@ func (w *mrkdwnWriter) raw(s string) {
 func (w *mrkdwnWriter) text(spans []span, in []markup.Container, first bool) {
 	for {
 		line, rest, more := cutLine(spans)
-		w.raw(lead(in, first))
+		w.raw(linePrefix(in, first))
 		w.line(line)
 		if !more {
 			return
@@ -176,7 +179,7 @@ func (w *mrkdwnWriter) line(spans []span) {
 				return ' '
 			}
 			return r
-		}, clean(s.text))
+		}, cleanText(s.text))
 		start = w.span(s, start) && start
 	}
 }
@@ -198,7 +201,7 @@ func (w *mrkdwnWriter) span(s span, start bool) bool {
 	}
 	i := strings.Index(s.text, core)
 	w.plain(s.text[:i], 0, false)
-	open := marks(s.style)
+	open := openers(s.style)
 	if open != "" {
 		w.edge()
 		w.raw(open)
@@ -212,15 +215,15 @@ func (w *mrkdwnWriter) span(s span, start bool) bool {
 		w.plain(core, s.style, start)
 	}
 	if open != "" {
-		w.raw(reverse(open))
+		w.raw(reversed(open))
 		w.closed = true
 	}
 	w.plain(s.text[i+len(core):], 0, false)
 	return false
 }
 
-// marks returns the markers that open a style.
-func marks(style markup.Style) string {
+// openers returns the markers that open a style.
+func openers(style markup.Style) string {
 	if style&markup.Code != 0 {
 		return "`"
 	}
@@ -233,7 +236,7 @@ func marks(style markup.Style) string {
 	return s
 }
 
-func reverse(s string) string {
+func reversed(s string) string {
 	b := []byte(s)
 	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
 		b[i], b[j] = b[j], b[i]
@@ -258,7 +261,7 @@ func (w *mrkdwnWriter) plain(s string, style markup.Style, start bool) {
 			w.raw("\u200b")
 		}
 		w.closed = false
-		switch next := after(s[i:]); {
+		switch next := secondRune(s[i:]); {
 		case r == '>' && start && i == 0:
 			w.raw("\u200b&gt;")
 		case r == '&' || r == '<' || r == '>':
@@ -277,8 +280,8 @@ func (w *mrkdwnWriter) plain(s string, style markup.Style, start bool) {
 	}
 }
 
-// after returns the second character of s, or 0.
-func after(s string) rune {
+// secondRune returns the second character of s, or 0.
+func secondRune(s string) rune {
 	_, n := utf8.DecodeRuneInString(s)
 	if n == len(s) {
 		return 0

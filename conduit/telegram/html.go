@@ -29,11 +29,16 @@ type page struct {
 	urls     int // bytes of addresses
 }
 
-// fits says whether Telegram takes the page, with room for so many more UTF-16
-// units that the caller adds as plain text.
-func (p page) fits(room int) bool {
-	return p.units+room <= maxUnits && p.entities <= maxEntities && p.urls <= maxURLBytes &&
-		len(p.HTML)+8*room <= maxBytes
+// load says how full the page is, as a share of the limit it is nearest to,
+// with room for so many more UTF-16 units that the caller adds as plain text.
+func (p page) load(room int) float64 {
+	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
+	return max(
+		share(p.units, maxUnits-room),
+		share(p.entities, maxEntities),
+		share(p.urls, maxURLBytes),
+		share(len(p.HTML), maxBytes-5*room),
+	)
 }
 
 // renderHTML renders the part of a document that starts at a source offset as
@@ -49,7 +54,7 @@ func (p page) fits(room int) bool {
 func renderHTML(doc *markup.Document, offset, room int) (p page, next int) {
 	part := doc.Next(offset, markup.Limit{
 		Max:  max(maxUnits-room, 1),
-		Fits: func(blocks []markup.Block) bool { return renderBlocks(blocks).fits(room) },
+		Load: func(blocks []markup.Block) float64 { return renderBlocks(blocks).load(room) },
 	})
 	return renderBlocks(part.Blocks), part.Next
 }
@@ -252,7 +257,7 @@ func (w *htmlWriter) pre(text, lang string, cont bool, in []markup.Container) {
 		w.put(text)
 		w.html.WriteString("</pre>")
 	} else {
-		w.tag(`<pre><code class="language-` + escapeAttr(lang) + `">`)
+		w.tag(`<pre><code class="language-` + attrEscaper.Replace(lang) + `">`)
 		w.put(text)
 		w.html.WriteString("</code></pre>")
 	}

@@ -290,7 +290,7 @@ func FuzzHTML(f *testing.F) {
 }
 
 func BenchmarkHTML(b *testing.B) {
-	md := strings.Repeat("## Head\n\nSome **bold** words, a [link](https://ex.com) and `code` in a line of text.\n\n- one\n- two\n\n```go\nfunc f() {\n\treturn\n}\n```\n\n", 28)[:4096]
+	md := strings.Repeat("## Head\n\nSome **bold** words, a [link](https://ex.com) and `code` in a line of text.\n\n- one\n- two\n\n```go\nfunc f() {\n\treturn\n}\n```\n\n", 40)[:4096]
 	b.SetBytes(int64(len(md)))
 	b.ReportAllocs()
 	for b.Loop() {

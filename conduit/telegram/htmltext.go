@@ -152,10 +152,8 @@ func escapeRune(r rune) string {
 	return ""
 }
 
-// escapeAttr escapes the value of an attribute in double quotes.
-func escapeAttr(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
-}
+// attrEscaper escapes the value of an attribute in double quotes.
+var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // tag writes an opening tag, which is an entity.
 func (w *htmlWriter) tag(t string) {
@@ -179,7 +177,7 @@ func (w *htmlWriter) shift(l look) {
 	}
 	for _, t := range fresh[same:] {
 		if t == "a" {
-			w.tag(`<a href="` + escapeAttr(l.url) + `">`)
+			w.tag(`<a href="` + attrEscaper.Replace(l.url) + `">`)
 			w.page.urls += len(l.url)
 		} else {
 			w.tag("<" + t + ">")
