@@ -1,0 +1,49 @@
+package markup
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHostileInputs parses and cuts what makes parsers slow, deep or wrong. A
+// quadratic step would show as a test that takes minutes.
+func TestHostileInputs(t *testing.T) {
+	for _, s := range []string{
+		"> ", "- ", "*a", "*_", "_a ", "[", "]", "[a](b ", "[a](b \"", "[a]: b\n", "[a]: b \"\n", "![a](", "[a][b",
+		"`", "a`", "` `` ", "<a ", "<!-- ", "<a@b", "$a", "$$\n", "\\[", "\\[\n", "| a | b |\n|-|-|\n", "&amp;", "&",
+		"\x00", "\r", "\xff", "**a", "a**b", "~~a", "``` \n", "-\n", "1. a\n\n", "- a\n  - b\n", "e\u0301", "\u200d", "🇩", "<br>",
+	} {
+		md := strings.Repeat(s, 30000/len(s))
+		d := Parse(md)
+		checkDocument(t, d)
+		ps := parts(t, d, runeLimit(3000))
+		var all strings.Builder
+		for _, p := range ps {
+			all.WriteString(TextOf(p.Blocks))
+		}
+		if squash(all.String()) != squash(d.Text()) {
+			t.Errorf("%q: parts lose text", s)
+		}
+	}
+}
+
+// TestParseKeepsLetters compares the model's answers with their source: what
+// isn't in the document is an address, a language or a reference.
+func TestParseKeepsLetters(t *testing.T) {
+	for _, md := range modelAnswers(t) {
+		text := []rune(squash(Parse(md).Text()))
+		rest := []rune(squash(md))
+		i := 0
+		for _, r := range rest {
+			if i < len(text) && text[i] == r {
+				i++
+			}
+		}
+		if i < len(text) {
+			t.Errorf("text that isn't in the source: %q", string(text[i:min(i+40, len(text))]))
+		}
+		if lost := len(rest) - len(text); lost > len(rest)/3 {
+			t.Errorf("%d of %d characters are gone: %q…", lost, len(rest), string(rest[:min(60, len(rest))]))
+		}
+	}
+}
