@@ -144,7 +144,7 @@ func (panics) finish(error)        {}
 func TestReadsSeeOnlyWhatIsOnDisk(t *testing.T) {
 	s := fresh(t)
 	must(t, s, accept("1"))
-	if err := s.prev.open(s.db); err != nil {
+	if err := s.prev.open(s.db, true); err != nil {
 		t.Fatal(err)
 	}
 	err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketName).Delete(entryKey(entry("1", 0, 0).ID)) })

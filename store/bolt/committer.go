@@ -191,15 +191,18 @@ func (s *Store) commit(tx *bolt.Tx, w *writer) error {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
-	if err := s.prev.open(s.db); err != nil {
+	id, size := int64(tx.ID()), tx.Size()
+	if err := s.prev.open(s.db, s.room(tx, w)); err != nil {
+		s.fail(err)
+		s.prev.close()
 		return errors.Join(err, tx.Rollback())
 	}
-	id := int64(tx.ID())
 	err := tx.Commit()
 	if err != nil {
 		s.fail(err) // before a reader finds prev gone
 	} else {
 		s.durable.Store(id)
+		s.mapped = max(s.mapped, mappedFor(size))
 	}
 	s.prev.close()
 	return err

@@ -47,11 +47,12 @@ func openStore(path string, o Options, steps []migration) (*Store, error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	db, err := openFile(path, o)
+	size := mmapSize(path, o)
+	db, err := openFile(path, o, size)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, opts: o, path: path, failed: make(chan struct{}), lost: make(chan struct{})}
+	s := &Store{db: db, mapped: mappedFor(int64(size)), opts: o, path: path, failed: make(chan struct{}), lost: make(chan struct{})}
 	if err := s.start(steps); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -71,7 +72,7 @@ func (s *Store) start(steps []migration) error {
 }
 
 // openFile opens the file with bbolt. A panic of bbolt, and a page that can't be read, mean that the file is damaged.
-func openFile(path string, o Options) (db *bolt.DB, err error) {
+func openFile(path string, o Options, size int) (db *bolt.DB, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
@@ -82,7 +83,7 @@ func openFile(path string, o Options) (db *bolt.DB, err error) {
 	db, err = bolt.Open(path, fileMode, &bolt.Options{
 		NoFreelistSync:  true,
 		FreelistType:    bolt.FreelistMapType,
-		InitialMmapSize: mmapSize(path, o),
+		InitialMmapSize: size,
 		NoStatistics:    true,
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 			return openLocked(name, flag, mode, o)

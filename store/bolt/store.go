@@ -45,7 +45,8 @@ type Store struct {
 	closed   bool
 	failure  error
 
-	sums    sums // the committer's
+	sums    sums  // the committer's
+	mapped  int64 // the committer's: bytes of the file that are surely mapped
 	feed    feed
 	prev    snapshot
 	durable atomic.Int64 // the transaction that is on disk

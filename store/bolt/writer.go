@@ -17,6 +17,7 @@ type writer struct {
 	sums   sums
 	wrote  bool
 	bytes  int64
+	puts   int64             // puts and deletions
 	opened []session.EntryID // came to wait
 	err    error
 }
@@ -51,6 +52,7 @@ func (w *writer) raw(key, v []byte) {
 		return
 	}
 	w.wrote = true
+	w.puts++
 	w.bytes += int64(len(key) + len(v))
 	w.err = w.b.Put(key, v)
 }
@@ -60,6 +62,7 @@ func (w *writer) remove(key []byte) {
 		return
 	}
 	w.wrote = true
+	w.puts++
 	w.bytes += int64(len(key))
 	w.err = w.b.Delete(key)
 }
