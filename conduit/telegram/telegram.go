@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,6 +37,7 @@ type Config struct {
 	Lease    session.Lease
 	Life     string           // names this life of the process and no other
 	Paced    bool             // keep Telegram's documented limits; else only obey its 429
+	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; 0: the couriers' default
 	Health   Health           // default: nobody is told
 	Counters observe.Counters // default: none
@@ -101,7 +103,7 @@ func (t *Telegram) Run(ctx context.Context) error {
 	})
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return newPoller(t).run(ctx) })
+	g.Go(func() error { return t.takeIn(ctx) })
 	g.Go(func() error { return t.identify(ctx) })
 	g.Go(func() error { return t.couriers.Run(ctx) })
 	err := g.Wait()
@@ -113,6 +115,25 @@ func (t *Telegram) Run(ctx context.Context) error {
 		t.cfg.Health.Set(false, "Telegram refuses the bot token")
 	}
 	return fmt.Errorf("telegram: %w", err)
+}
+
+// Settle returns when nothing is being delivered, or when ctx ends.
+func (t *Telegram) Settle(ctx context.Context) { t.couriers.Settle(ctx) }
+
+// takeIn polls until ctx ends or the conduit is to take in nothing more.
+func (t *Telegram) takeIn(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel()
+	watch.Go(func() {
+		select {
+		case <-t.cfg.Quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return newPoller(t).run(ctx)
 }
 
 // identify learns who the bot is, for as long as that takes.

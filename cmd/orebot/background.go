@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"syscall"
+	"time"
+
+	"orebot/core/observe"
+	"orebot/core/provider"
+	"orebot/internal/ops"
+	"orebot/provider/ollama"
+)
+
+// listen serves health and figures where [http] listen says so.
+func (d *daemon) listen(ctx context.Context, wg *sync.WaitGroup) error {
+	if d.cfg.HTTP.Listen == "" {
+		return nil
+	}
+	ln, err := ops.Listen(ctx, d.cfg.HTTP.Listen)
+	if err != nil {
+		return err
+	}
+	d.env.log.Info("health and metrics", "listen", ln.Addr().String())
+	wg.Go(func() {
+		if err := ops.Serve(ctx, ln, ops.Handler(d.health, d.metrics, d.env.redactor)); err != nil {
+			d.env.log.Error("health and metrics end", observe.KeyError, err)
+		}
+	})
+	return nil
+}
+
+// background starts what runs beside the conversations until ctx ends. A failed store halts the daemon: its restart decides.
+func (d *daemon) background(ctx context.Context, wg *sync.WaitGroup, halt context.CancelCauseFunc) {
+	wg.Go(func() {
+		select {
+		case <-d.store.Failed():
+			halt(d.store.Err())
+		case <-ctx.Done():
+		}
+	})
+	wg.Go(func() { _ = d.systemd.Watch(ctx, d.health.Live) })
+	wg.Go(func() { every(ctx, time.Second, d.tick()) })
+	wg.Go(func() { every(ctx, time.Hour, d.sweep(ctx)) })
+	for _, p := range d.probes {
+		wg.Go(func() { p.run(ctx) })
+	}
+}
+
+// every calls f at once and then after each period, until ctx ends.
+func every(ctx context.Context, period time.Duration, f func()) {
+	t := time.NewTicker(period)
+	defer t.Stop()
+	for {
+		f()
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// tick is the heartbeat: the daemon is alive while its store takes work, and systemd is told when its state changes.
+func (d *daemon) tick() func() {
+	var said string
+	var before uint64
+	return func() {
+		s := d.store.Stats()
+		if s.QueueLen == 0 || s.Batches != before {
+			d.health.Tick()
+		}
+		before = s.Batches
+		if now := d.health.Summary(); now != said {
+			said = now
+			d.notify(d.systemd.Status(now))
+			d.env.log.Info("readiness", observe.KeyState, now)
+		}
+	}
+}
+
+// sweep forgets ended messages whose time is over.
+func (d *daemon) sweep(ctx context.Context) func() {
+	return func() {
+		n, err := d.store.Sweep(ctx, time.Now())
+		if err != nil && ctx.Err() == nil {
+			d.env.log.Error("old entries stay", observe.KeyError, err)
+		} else if n > 0 {
+			d.env.log.Debug("old entries forgotten", observe.KeyCount, n)
+		}
+	}
+}
+
+// freeBytes is the room on the file system of dir.
+func freeBytes(dir string) (uint64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return st.Bavail * uint64(st.Bsize), nil
+}
+
+// probe asks one model host whether it is there, and has the model.
+type probe struct {
+	host, model string
+	server      *ollama.Provider
+	health      *ops.Health
+	log         *slog.Logger
+}
+
+// A host is asked seldom while it is well, and often while it isn't.
+const (
+	probeWell = 15 * time.Second
+	probeIll  = 2 * time.Second
+)
+
+func (p probe) run(ctx context.Context) {
+	for {
+		wait := probeIll
+		if p.look(ctx) {
+			wait = probeWell
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// look asks once, and reports whether the host is well.
+func (p probe) look(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeWell)
+	defer cancel()
+	has, err := p.server.Has(ctx, p.model)
+	switch {
+	case ctx.Err() != nil && err != nil:
+	case err != nil:
+		p.health.Set(p.host, false, "model host "+provider.KindOf(err).String())
+		p.log.Debug("model host probed", observe.KeyHost, p.host, observe.KeyError, err)
+	case !has:
+		p.health.Set(p.host, false, fmt.Sprintf("%s isn't installed; run: ollama pull %s", p.model, p.model))
+	default:
+		p.health.Beat(p.host)
+	}
+	return has && err == nil
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orebot/internal/config"
+	"orebot/internal/secret"
+	"orebot/provider/ollama"
+)
+
+func newCheck(g *globals, std stdio) *cobra.Command {
+	var offline bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Say whether the configuration and the world are right",
+		Long: `Say whether all is well, one line each: ✓, or ✗ with the remedy. Exit code 1 if any line has a ✗.
+
+With --offline nothing is connected to: the file, the secrets and the state directory are checked. Otherwise the model
+server is asked too. It never takes updates or events away from a running daemon.`,
+		Example: "  orebot check --offline -c config.toml",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return check(cmd.Context(), g.config, offline, std)
+		},
+	}
+	cmd.Flags().BoolVar(&offline, "offline", false, "connect to nothing")
+	return cmd
+}
+
+// report prints the lines of a check.
+type report struct {
+	w   io.Writer
+	bad bool
+}
+
+func (r *report) good(format string, args ...any) { fmt.Fprintf(r.w, "✓ "+format+"\n", args...) }
+func (r *report) note(format string, args ...any) { fmt.Fprintf(r.w, "! "+format+"\n", args...) }
+func (r *report) fail(format string, args ...any) {
+	r.bad = true
+	fmt.Fprintf(r.w, "✗ "+format+"\n", args...)
+}
+
+// check prints what it finds. A wrong configuration keeps its exit code.
+func check(ctx context.Context, path string, offline bool, std stdio) error {
+	r := &report{w: std.out}
+	cfg, src, err := config.Load(path, config.OS())
+	r.configuration(cfg, src, err)
+	if err == nil {
+		r.state(cfg.StateDir)
+		if !offline {
+			r.model(ctx, cfg)
+		}
+	}
+	switch {
+	case err != nil && wrongUse(err):
+		return errors.Join(errSaid, err)
+	case r.bad:
+		return errSaid
+	default:
+		return nil
+	}
+}
+
+// wrongUse tells a check that has nothing to look at from one that found something.
+func wrongUse(err error) bool {
+	return errors.Is(err, config.ErrNoFile) || errors.Is(err, config.ErrNoPlatform)
+}
+
+func (r *report) configuration(cfg *config.Config, src config.Sources, err error) {
+	var bad *config.Error
+	if errors.As(err, &bad) {
+		for _, p := range bad.Problems {
+			r.fail("%s", p)
+		}
+		return
+	}
+	if src.File == "" {
+		r.good("configuration: defaults and the environment")
+	} else {
+		r.good("configuration: %s", src.File)
+	}
+	r.secrets(cfg, src)
+	for _, w := range src.Warnings {
+		r.note("%s", w)
+	}
+	for _, w := range cfg.NotYet(config.Pending()) {
+		r.note("%s", w)
+	}
+}
+
+// secrets says where each one came from, and never what it is.
+func (r *report) secrets(cfg *config.Config, src config.Sources) {
+	for _, s := range []struct {
+		key   string
+		value secret.String
+	}{
+		{"slack.bot_token", cfg.Slack.BotToken}, {"slack.app_token", cfg.Slack.AppToken},
+		{"telegram.bot_token", cfg.Telegram.BotToken}, {"ollama.api_key", cfg.Ollama.APIKey},
+	} {
+		if !s.value.IsZero() {
+			r.good("%s: from %s", s.key, src.Of(s.key))
+		}
+	}
+}
+
+// state checks that the state directory can be written, or made.
+func (r *report) state(dir string) {
+	at := dir
+	for {
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() {
+			r.fail("state_dir: %s is a file; choose a directory", at)
+			return
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, os.ErrNotExist) || at == filepath.Dir(at) {
+			r.fail("state_dir: %s can't be read: %v", at, err)
+			return
+		}
+		at = filepath.Dir(at)
+	}
+	f, err := os.CreateTemp(at, ".orebot-check-")
+	if err != nil {
+		r.fail("state_dir: %s can't be written; give it to the user that runs orebot", at)
+		return
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+	if free, err := freeBytes(at); err == nil {
+		r.good("state_dir: %s, %d MiB free", dir, free>>20)
+	}
+}
+
+// model asks each server for the configured model.
+func (r *report) model(ctx context.Context, cfg *config.Config) {
+	net, err := newNetwork(cfg.Net)
+	if err != nil {
+		r.fail("%v", err)
+		return
+	}
+	for _, host := range cfg.Ollama.Hosts {
+		p, err := ollama.New(ollama.Config{Hosts: []string{host}, APIKey: cfg.Ollama.APIKey, Transport: net.transport()})
+		if err != nil {
+			r.fail("ollama: %v", err)
+			continue
+		}
+		r.modelAt(ctx, secret.NewRedactor(cfg.Secrets()...).Redact(host), p, cfg.Ollama.Model)
+	}
+}
+
+func (r *report) modelAt(ctx context.Context, host string, p *ollama.Provider, model string) {
+	has, err := p.Has(ctx, model)
+	switch {
+	case err != nil:
+		r.fail("ollama: %s doesn't answer; is `ollama serve` running there?", host)
+	case !has:
+		r.fail("ollama: %s isn't installed at %s; run: ollama pull %s", model, host, model)
+	default:
+		info, err := p.Info(ctx, model)
+		if err != nil {
+			r.fail("ollama: %s says nothing about %s", host, model)
+			return
+		}
+		r.good("ollama: %s at %s, context %d, %s", model, host, info.Context, strings.Join(info.Capabilities, ", "))
+	}
+}

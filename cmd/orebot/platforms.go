@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"orebot/conduit"
+	"orebot/conduit/slack"
+	"orebot/conduit/telegram"
+	"orebot/core/access"
+	"orebot/core/observe"
+	"orebot/core/session"
+	"orebot/internal/config"
+	"orebot/internal/ops"
+)
+
+// side is one platform of the daemon: a conduit that goes on delivering when it no longer takes anything in.
+type side interface {
+	conduit.Conduit
+	// Settle waits until nothing is being delivered, or ctx ends.
+	Settle(ctx context.Context)
+}
+
+// component reports one platform's health.
+type component struct {
+	name   string
+	health *ops.Health
+}
+
+func (c component) Beat()                         { c.health.Beat(c.name) }
+func (c component) Set(ready bool, reason string) { c.health.Set(c.name, ready, reason) }
+
+// component makes readiness depend on a platform.
+func (d *daemon) component(name string) component {
+	d.health.NeedPlatform(name, 0)
+	d.metrics.Platform(name)
+	return component{name, d.health}
+}
+
+// wirePlatforms builds the Manager and the conduits. A new platform is one line here.
+func (d *daemon) wirePlatforms(net network) error {
+	platforms := map[string]session.Platform{}
+	var builders []func() error
+	if d.cfg.Slack.On {
+		builders = append(builders, d.slack(net, platforms))
+	}
+	if d.cfg.Telegram.On {
+		builders = append(builders, d.telegram(net, platforms))
+	}
+	d.manager = d.sessions(platforms)
+	for _, build := range builders {
+		if err := build(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *daemon) slack(net network, platforms map[string]session.Platform) func() error {
+	c := d.cfg.Slack
+	t := net.transport()
+	api := slack.Dial(slack.Account{
+		BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL,
+		Transport: t, DialContext: t.DialContext, Proxy: net.proxy, TLS: net.tls,
+	})
+	platforms["slack"] = session.Platform{Policy: slackPolicy(c), People: api, Follow: c.FollowThreads}
+	return func() error {
+		s, err := slack.New(slack.Config{
+			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
+			Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
+		})
+		d.sides = append(d.sides, s)
+		return err
+	}
+}
+
+func slackPolicy(c config.Slack) access.Policy {
+	p := access.Policy{
+		Mode: access.Members, Users: prefixed("slack", c.Users), Places: prefixed("slack", c.Channels),
+		AnyPlace: len(c.Channels) == 0, Guests: c.AllowGuests, External: c.AllowExternal, Bots: c.AllowBots,
+	}
+	if c.Access == "allowlist" {
+		p.Mode = access.Allowlist
+	}
+	return p
+}
+
+func (d *daemon) telegram(net network, platforms map[string]session.Platform) func() error {
+	c := d.cfg.Telegram
+	platforms["telegram"] = session.Platform{Policy: telegramPolicy(c)}
+	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport()})
+	return func() error {
+		s, err := telegram.New(telegram.Config{
+			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
+			Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
+		})
+		d.sides = append(d.sides, s)
+		return err
+	}
+}
+
+func telegramPolicy(c config.Telegram) access.Policy {
+	modes := map[string]access.Mode{"open": access.Open, "pairing": access.Pairing, "allowlist": access.Allowlist}
+	return access.Policy{
+		Mode: modes[c.Access], Users: numbered("telegram", c.Users), Places: numbered("telegram", c.Groups),
+		AnyPlace: c.Access == "open" && len(c.Groups) == 0,
+	}
+}
+
+func prefixed(platform string, ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = platform + ":" + id
+	}
+	return out
+}
+
+func numbered(platform string, ids []int64) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = platform + ":" + strconv.FormatInt(id, 10)
+	}
+	return out
+}
+
+// startSides runs every conduit until ctx ends. One that ends with an error leaves the others running; when all have, the daemon
+// ends.
+func (d *daemon) startSides(ctx context.Context, wg *sync.WaitGroup, halt context.CancelCauseFunc) {
+	var stopped atomic.Int64
+	for _, s := range d.sides {
+		wg.Go(func() {
+			err := s.Run(ctx)
+			if err == nil {
+				return
+			}
+			d.env.log.Error("platform stopped", observe.KeyPlatform, s.Name(), observe.KeyError, err)
+			if int(stopped.Add(1)) == len(d.sides) {
+				halt(ended(err))
+			}
+		})
+	}
+}
+
+// ended tells refused credentials from any other end of the last platform.
+func ended(err error) error {
+	var ce *conduit.Error
+	if errors.As(err, &ce) && ce.Class == conduit.Dead {
+		return errRefused
+	}
+	return fmt.Errorf("the last platform stopped: %w", err)
+}

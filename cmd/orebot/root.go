@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// globals are the flags that stand anywhere.
+type globals struct {
+	config string
+}
+
+func newRoot(std stdio) *cobra.Command {
+	var g globals
+	root := &cobra.Command{
+		Use:   "orebot",
+		Short: "Talk to a language model in Slack and Telegram",
+		Long: `orebot lets team members talk to a language model in Slack threads and DMs, and Telegram users in chats.
+Models are served by Ollama. One operator runs it, under systemd or by hand.
+
+Try it without any account:   orebot demo
+Run a bot at once:            TELEGRAM_BOT_TOKEN=… orebot run
+See whether all is well:      orebot check --offline`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("orebot {{.Version}}\n")
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.PersistentFlags().StringVarP(&g.config, "config", "c", "", "configuration `file`; default: $OREBOT_CONFIG, "+
+		"$CONFIGURATION_DIRECTORY/config.toml,\n$XDG_CONFIG_HOME/orebot/config.toml, /etc/orebot/config.toml")
+	root.AddCommand(newRun(&g, std), newCheck(&g, std), newDemo(std), newVersion(std))
+	root.CompletionOptions.HiddenDefaultCmd = false
+	return root
+}
+
+// noArgs refuses arguments, with the exit code of a wrong call.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return usageError{err}
+	}
+	return nil
+}

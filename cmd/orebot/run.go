@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"orebot/internal/config"
+	"orebot/internal/ops"
+	"orebot/internal/secret"
+)
+
+func newRun(g *globals, std stdio) *cobra.Command {
+	var level string
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run the daemon",
+		Long: `Run the daemon until SIGTERM or SIGINT. Turns in flight may then finish within shutdown_grace; the rest is resumed at
+the next start. Exit code 2: wrong configuration. 3: every platform refuses the credentials.`,
+		Example: "  orebot run -c /etc/orebot/config.toml\n  TELEGRAM_BOT_TOKEN=… orebot run --log-level debug",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			defer stop()
+			return runDaemon(ctx, g.config, level, std)
+		},
+	}
+	cmd.Flags().StringVar(&level, "log-level", "", "debug, info, warn or error; default: the configuration's")
+	return cmd
+}
+
+func runDaemon(ctx context.Context, path, level string, std stdio) error {
+	if level != "" {
+		if _, err := ops.ParseLevel(level); err != nil {
+			return usageError{err}
+		}
+	}
+	cfg, src, err := config.Load(path, config.OS())
+	if err != nil {
+		return err
+	}
+	if level != "" {
+		cfg.Log.Level = level
+	}
+	redactor := secret.NewRedactor(cfg.Secrets()...)
+	log, _ := ops.NewLogger(std.err, cfg.Log.Format, cfg.Log.Level, redactor)
+	warn(log, cfg, src)
+	return serve(ctx, cfg, environment{log: log, redactor: redactor})
+}
+
+// warn says what is in the configuration and shouldn't be, or doesn't work yet.
+func warn(log *slog.Logger, cfg *config.Config, src config.Sources) {
+	for _, w := range src.Warnings {
+		log.Warn("configuration", "note", w)
+	}
+	for _, w := range cfg.NotYet(config.Pending()) {
+		log.Warn("configuration", "note", w)
+	}
+}

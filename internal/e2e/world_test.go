@@ -1,0 +1,236 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orebot/internal/sim/ollama"
+	"orebot/internal/sim/slack"
+	"orebot/internal/sim/telegram"
+)
+
+// The tokens of the tests. None of them may ever be seen outside the configuration.
+const (
+	slackBot      = "xoxb-12345-e2e-SECRETBOT"
+	slackApp      = "xapp-1-A1-e2e-SECRETAPP"
+	telegramToken = "42:E2E-SECRET-TELEGRAM-TOKEN-0123456789"
+	ollamaKey     = "e2e-SECRET-OLLAMA-KEY"
+)
+
+// world is the platforms, the model server and a place for the daemon's state.
+type world struct {
+	t          testing.TB
+	slack      *slack.Server
+	telegram   *telegram.Server
+	ollama     *ollama.Server
+	model      *port
+	dir        string
+	slackURL   string
+	tgURL      string
+	health     string // host:port
+	ollamaTOML string // more of the [ollama] table
+	daemons    int
+	logs       []string // the files that daemons wrote
+}
+
+// port is a loopback address that can be closed and opened again.
+type port struct {
+	addr string
+	h    http.Handler
+	srv  *http.Server
+	wg   sync.WaitGroup
+}
+
+func (p *port) open(t testing.TB) {
+	t.Helper()
+	at := p.addr
+	if at == "" {
+		at = "127.0.0.1:0"
+	}
+	ln, err := net.Listen("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.addr = ln.Addr().String()
+	p.srv = &http.Server{Handler: p.h, ReadHeaderTimeout: 10 * time.Second}
+	srv := p.srv
+	p.wg.Go(func() { _ = srv.Serve(ln) })
+}
+
+func (p *port) close() {
+	_ = p.srv.Close()
+	p.wg.Wait()
+}
+
+func serve(t testing.TB, h http.Handler) *port {
+	t.Helper()
+	p := &port{h: h}
+	p.open(t)
+	t.Cleanup(p.close)
+	return p
+}
+
+// echo answers with the newest message of the person, so that tests see what belongs to what.
+func echo(delay time.Duration) func(ollama.Request) ollama.Reply {
+	return func(r ollama.Request) ollama.Reply {
+		reply := ollama.Say("re: ", r.Last())
+		reply.Delay = delay
+		return reply
+	}
+}
+
+type options struct {
+	answer func(ollama.Request) ollama.Reply
+	slack  slack.Options
+}
+
+func newWorld(t testing.TB, o options) *world {
+	t.Helper()
+	if o.answer == nil {
+		o.answer = echo(0)
+	}
+	o.slack.BotToken, o.slack.AppToken = slackBot, slackApp
+	w := &world{
+		t: t, dir: t.TempDir(),
+		slack:    slack.New(o.slack),
+		telegram: telegram.New(telegram.Options{Token: telegramToken}),
+		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: 1 << 17, Capabilities: []string{"completion"}}},
+			Answer: o.answer, Parallel: 4, APIKey: ollamaKey}),
+	}
+	t.Cleanup(func() { w.slack.Close(); w.telegram.Close(); w.ollama.Close() })
+	w.slackURL = "http://" + serve(t, w.slack.Handler()).addr + "/api/"
+	w.tgURL = "http://" + serve(t, w.telegram.Handler()).addr
+	w.model = serve(t, w.ollama.Handler())
+	w.health = free(t)
+	t.Cleanup(w.noSecrets)
+	return w
+}
+
+// free returns a loopback address that nobody listens on now.
+func free(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// config writes the configuration file and returns its path.
+func (w *world) config() string {
+	w.t.Helper()
+	text := fmt.Sprintf(`
+state_dir = %q
+shutdown_grace = "5s"
+[log]
+level = "debug"
+format = "json"
+[slack]
+bot_token = %q
+app_token = %q
+api_url = %q
+pace = "off"
+[telegram]
+bot_token = %q
+api_url = %q
+access = "open"
+pace = "off"
+[ollama]
+hosts = ["http://%s"]
+api_key = %q
+model = "test"
+num_ctx = 32768
+%s
+[http]
+listen = %q
+`, w.state(), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, w.model.addr, ollamaKey, w.ollamaTOML, w.health)
+	path := filepath.Join(w.dir, "config.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func (w *world) state() string { return filepath.Join(w.dir, "state") }
+
+// noSecrets looks through everything that daemons wrote.
+func (w *world) noSecrets() {
+	files := append([]string{}, w.logs...)
+	_ = filepath.Walk(w.state(), func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			files = append(files, path)
+		}
+		return nil
+	})
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			w.t.Error(err)
+			continue
+		}
+		for _, secret := range []string{slackBot, slackApp, telegramToken, "E2E-SECRET-TELEGRAM", ollamaKey, "ticket="} {
+			if at := strings.Index(string(data), secret); at >= 0 {
+				w.t.Errorf("%s holds %q: …%s…", filepath.Base(path), secret, data[max(0, at-80):min(len(data), at+80)])
+			}
+		}
+	}
+}
+
+// within is a context for one wait.
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// slackSees waits until what people see in Slack fulfils ok.
+func (w *world) slackSees(what string, ok func([]slack.Line) bool) []slack.Line {
+	w.t.Helper()
+	if err := w.slack.WaitFor(within(w.t, time.Minute), ok); err != nil {
+		w.t.Fatalf("Slack never showed %s; it showed:\n%s\nlog:\n%s", what, slack.Script(w.slack.Transcript()), w.lastLog())
+	}
+	return w.slack.Transcript()
+}
+
+// telegramSees waits until what people see in Telegram fulfils ok.
+func (w *world) telegramSees(what string, ok func([]telegram.Line) bool) []telegram.Line {
+	w.t.Helper()
+	if err := w.telegram.WaitFor(within(w.t, time.Minute), ok); err != nil {
+		w.t.Fatalf("Telegram never showed %s; it showed:\n%v\nlog:\n%s", what, w.telegram.Transcript(), w.lastLog())
+	}
+	return w.telegram.Transcript()
+}
+
+// posted reports whether the bot has posted a text at a place in Slack.
+func posted(channel, thread, text string) func([]slack.Line) bool {
+	return func(lines []slack.Line) bool {
+		for _, l := range lines {
+			if l.Kind == slack.Post && l.User == "UBOT" && l.Channel == channel && l.Thread == thread && strings.Contains(l.Text, text) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// sent reports whether the bot has sent a text to a place in Telegram.
+func sent(chat int64, topic int, text string) func([]telegram.Line) bool {
+	return func(lines []telegram.Line) bool {
+		for _, l := range lines {
+			if l.Action == "send" && l.Chat == chat && l.Topic == topic && strings.Contains(l.Text, text) {
+				return true
+			}
+		}
+		return false
+	}
+}
