@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,14 +102,19 @@ func TestBackOff(t *testing.T) {
 		b := newBench(t, false)
 		b.must(b.w.Bind(placeA))
 		b.must(b.w.Answer("answer"))
-		b.p.Chance = func(session.Address) conduittest.Trouble { return refuse(conduit.Retry) }
+		var well atomic.Bool
+		b.p.Chance = func(session.Address) conduittest.Trouble {
+			if well.Load() {
+				return conduittest.Trouble{}
+			}
+			return refuse(conduit.Retry)
+		}
 		l := b.start("one")
 		time.Sleep(time.Hour)
 		if n := b.p.Tries(); n < 60 || n > 130 {
 			t.Errorf("%d tries in an hour", n)
 		}
-		synctest.Wait()
-		b.p.Chance = nil
+		well.Store(true)
 		l.rest(time.Minute + time.Second)
 		b.wantTexts(placeA, "answer")
 		if n := strings.Count(b.log.String(), "level=WARN"); n != 1 {
@@ -130,23 +136,24 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				b := newBench(t, false)
-				b.must(b.w.Bind(placeA, placeB, placeC))
+				b.must(b.w.Bind(placeA, placeB))
 				b.must(b.w.Answer("x"))
 				b.p.Next(placeA, wait(20*time.Second))
 				if c.second {
 					b.p.Next(placeB, wait(20*time.Second))
 				}
-				b.p.Next(placeC, conduittest.Trouble{Hang: time.Second})
 				start := time.Now()
 				l := b.start("one")
 				time.Sleep(2 * time.Second)
-				b.must(b.w.Answer("y"))
+				other := conduittest.NewWriter(b.store, 2)
+				b.must(other.Bind(placeC))
+				b.must(other.Answer("y"))
 				l.c.Nudge(placeC)
 				l.rest(time.Minute)
 				if got := b.p.At(placeA)[0].At.Sub(start); got != 20*time.Second {
 					t.Errorf("a came after %v", got)
 				}
-				if got := b.p.At(placeC)[1].At.Sub(start); got != max(c.want, 2*time.Second) {
+				if got := b.p.At(placeC)[0].At.Sub(start); got != max(c.want, 2*time.Second) {
 					t.Errorf("c came after %v", got)
 				}
 			})
@@ -165,12 +172,14 @@ func TestGone(t *testing.T) {
 			return id
 		}
 		early, lateA, lateB, noticed := ask(placeA, "1"), ask(placeA, "2"), ask(placeB, "2"), ask(placeA, "3")
+		withdrawn := ask(placeA, "4")
+		b.end(withdrawn, session.EndWithdrawn)
 		b.must(b.w.Answer("first", early))
 		l := b.start("one")
 		synctest.Wait()
 		b.p.Next(placeA, refuse(conduit.Gone))
 		b.must(b.w.Answer("second", lateA, lateB))
-		b.must(b.w.Notice(placeA, "third", noticed))
+		b.must(b.w.Notice(placeA, "third", noticed, withdrawn))
 		l.c.Nudge(placeA)
 		l.c.Nudge(placeB)
 		time.Sleep(time.Minute)
@@ -182,6 +191,7 @@ func TestGone(t *testing.T) {
 		b.wantTexts(placeB, "first", "second", "fourth")
 		for id, want := range map[session.EntryID]session.End{
 			early: session.EndAnswered, lateA: session.EndUndeliverable, lateB: session.EndAnswered, noticed: session.EndUndeliverable,
+			withdrawn: session.EndWithdrawn,
 		} {
 			if e, _, err := b.store.Entry(t.Context(), id); err != nil || e.End != want {
 				t.Errorf("%s ended %s, want %s (%v)", id, e.End, want, err)
@@ -194,6 +204,17 @@ func TestGone(t *testing.T) {
 			t.Errorf("the operator is told %d times", n)
 		}
 	})
+}
+
+// end gives an entry another end.
+func (b *bench) end(id session.EntryID, end session.End) {
+	b.t.Helper()
+	e, _, err := b.store.Entry(b.t.Context(), id)
+	b.must(err)
+	e.End = end
+	batch := session.Batch{ID: session.NewBatchID(), Entries: []session.EntryWrite{{Rev: e.Rev, Entry: e.Entry}}}
+	_, err = session.CommitWait(b.t.Context(), b.store, batch)
+	b.must(err)
 }
 
 // TestGoneWithMany ends more messages than one Batch holds.
@@ -230,9 +251,13 @@ func TestMoved(t *testing.T) {
 		b.p.Next(placeA, conduittest.Trouble{Err: &conduit.Error{Class: conduit.Moved, To: placeB}})
 		b.start("one").rest(time.Minute)
 		b.must(b.w.Answer("more"))
+		b.must(b.w.Notice(placeA, "to old"))
+		b.must(b.w.Notice(placeB, "to new"))
+		b.must(b.w.User(placeB, "mem:U1", "echo"))
+		b.must(b.w.User(placeC, "U2", "hi"))
 		b.start("two").rest(time.Minute)
 		b.wantTexts(placeA)
-		b.wantTexts(placeB, "0123456789", "abc", "more")
+		b.wantTexts(placeB, "0123456789", "abc", "more", "to old", "to new", "U2: hi")
 		if st := b.address(placeA); st.Binding.MovedTo != placeB {
 			t.Errorf("the binding is %+v", st.Binding)
 		}

@@ -1,6 +1,7 @@
 package conduit_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,6 +186,41 @@ func TestNudge(t *testing.T) {
 		}
 		l.rest(0)
 		l.c.Nudge(placeA)
+		b.wantServed(placeA)
+	})
+}
+
+// interrupting is a store that calls f once, before it drops an address from the due ones.
+type interrupting struct {
+	session.Store
+	f func()
+}
+
+func (s *interrupting) Commit(ctx context.Context, b session.Batch, done func(session.Result, error)) {
+	if len(b.Due) > 0 && b.Due[0].Drop && s.f != nil {
+		f := s.f
+		s.f = nil
+		f()
+	}
+	s.Store.Commit(ctx, b, done)
+}
+
+// TestNudgeWhileLeaving serves a record that is written when the courier has just seen that nothing is left.
+func TestNudgeWhileLeaving(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.must(b.w.Bind(placeA))
+		b.must(b.w.Answer("first"))
+		s := &interrupting{Store: b.store}
+		b.cfg.Store = s
+		l := &life{}
+		s.f = func() {
+			b.must(b.w.Answer("second"))
+			l.c.Nudge(placeA)
+		}
+		*l = *b.start("one")
+		l.rest(time.Minute)
+		b.wantTexts(placeA, "first", "second")
 		b.wantServed(placeA)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -41,7 +40,7 @@ func newBench(t testing.TB, finds bool) *bench {
 	b.cfg = conduit.Config{
 		Name: "mem", Store: b.store, Lease: b.store, Renderer: conduittest.Text{Limit: 10}, Poster: b.p,
 		Counters: &b.figs, Logger: slog.New(slog.NewTextHandler(&b.log, nil)),
-		Rand: rand.New(rand.NewPCG(1, 2)).Float64,
+		Rand: newDice(1).float,
 	}
 	if finds {
 		b.cfg.Poster = b.p.Finding()

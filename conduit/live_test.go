@@ -200,6 +200,34 @@ func TestConflict(t *testing.T) {
 	})
 }
 
+// putCursor writes an address's cursor, and raises due for it.
+func (b *bench) putCursor(a session.Address, cur session.Cursor, due ledger.Seq) {
+	b.t.Helper()
+	batch := session.Batch{ID: session.NewBatchID()}
+	batch.Cursors = []session.CursorWrite{{Address: a, Rev: b.address(a).CursorRev, Cursor: cur}}
+	batch.Due = []session.DueWrite{{Address: a, Seq: due}}
+	_, err := session.CommitWait(b.t.Context(), b.store, batch)
+	b.must(err)
+}
+
+// TestOddCursors passes over an intent for a record that isn't shown, and never goes back.
+func TestOddCursors(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.must(b.w.Bind(placeA))
+		b.must(b.w.User(placeA, "mem:U1", "hello"))
+		b.must(b.w.Answer("answer"))
+		b.putCursor(placeA, session.Cursor{Seq: 1, Attempt: &session.Attempt{N: 1, Since: time.Now(), Life: "zero"}}, 2)
+		b.start("one").rest(time.Minute)
+		b.wantTexts(placeA, "answer")
+		b.wantServed(placeA)
+		b.putCursor(placeA, b.address(placeA).Cursor, 2)
+		b.start("two").rest(time.Minute)
+		b.wantTexts(placeA, "answer")
+		b.wantServed(placeA)
+	})
+}
+
 // flaky is a store whose reads fail now and then, and one of whose records can't be decoded.
 type flaky struct {
 	session.Store

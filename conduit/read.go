@@ -71,7 +71,7 @@ func (c *courier) scan(ctx context.Context, seq ledger.Seq) (it Item, found bool
 			last = seq
 			continue
 		}
-		if err != nil || !ok || b.Until != 0 && rec.Seq > b.Until {
+		if err != nil || !ok {
 			return Item{}, false, last, err
 		}
 		last = rec.Seq

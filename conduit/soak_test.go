@@ -28,6 +28,12 @@ func (d *dice) n(n int) int {
 	return d.r.IntN(n)
 }
 
+func (d *dice) float() float64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.r.Float64()
+}
+
 // trouble befalls every third post, in all ways in which nothing is lost for good.
 func (d *dice) trouble(session.Address) conduittest.Trouble {
 	t := conduittest.Trouble{Hang: time.Duration(d.n(2000)) * time.Millisecond}

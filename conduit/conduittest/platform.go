@@ -133,12 +133,15 @@ func (f finding) Find(_ context.Context, a session.Address, it conduit.Item, off
 	if err := f.findTrouble(a); err != nil {
 		return nil, false, err
 	}
-	for _, m := range f.At(a) {
-		if m.Turn == it.Turn && m.Offset == offset {
-			return []string{m.ID}, true, nil
-		}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.shown, func(m Message) bool {
+		return m.Address == a && m.Turn == it.Turn && m.Offset == offset
+	})
+	if i < 0 {
+		return nil, false, nil
 	}
-	return nil, false, nil
+	return []string{f.shown[i].ID}, true, nil
 }
 
 func (p *Platform) findTrouble(a session.Address) error {
