@@ -23,7 +23,7 @@ func frameOf(r *socketmode.Request) frame {
 func readFrame(raw json.RawMessage) frame {
 	var o object
 	_ = json.Unmarshal(raw, &o)
-	return frame{
-		envelope: o.text("envelope_id"), kind: o.text("type"), payload: o["payload"], accepts: o.flag("accepts_response_payload"),
-	}
+	f := frame{kind: o.text("type"), payload: o["payload"], accepts: o.flag("accepts_response_payload")}
+	_ = json.Unmarshal(o["envelope_id"], &f.envelope)
+	return f
 }

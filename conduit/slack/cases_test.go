@@ -1,0 +1,162 @@
+package slack
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"orebot/core/observe"
+	"orebot/core/session"
+	simslack "orebot/internal/sim/slack"
+)
+
+// casesFile holds frames as they come over the socket, a case a line. It stands beside the project.
+const casesFile = "../../../shared/cases/slack-inbound.jsonl"
+
+type inboundCase struct {
+	Name   string            `json:"name"`
+	Frames []json.RawMessage `json:"frames"`
+}
+
+func readCases(t *testing.T) []inboundCase {
+	t.Helper()
+	f, err := os.Open(casesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s isn't here", casesFile)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var out []inboundCase
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c inboundCase
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// outcome is what becomes of a case.
+type outcome struct {
+	prompts []string
+	posts   []string
+	ignored string
+	also    func(*rig)
+}
+
+const question = "what is 2 < 3 && 4?"
+
+// outcomes are by the number in a case's name.
+func outcomes() map[string]outcome {
+	once := outcome{prompts: []string{question}, posts: []string{"C1/1795982400.000100: re: " + question}}
+	hi := outcome{prompts: []string{"hi"}, posts: []string{"D1: re: hi"}}
+	return map[string]outcome{
+		"01": once, "02": once, "03": once,
+		"04": {prompts: []string{question}, posts: []string{"D1: re: " + question}},
+		"06": {ignored: ignoredOwn},
+		"07": {ignored: ignoredEdit},
+		"08": {ignored: ignoredEdit},
+		"10": {ignored: session.IgnoredAmbient},
+		"11": {prompts: []string{"also here"}, posts: []string{"C1/1795982400.000100: re: also here"}},
+		"12": {posts: []string{"D1: ℹ️ I can't read files yet; please paste the text."}},
+		"14": {ignored: ignoredEvent},
+		"15": hi,
+		"17": {posts: []string{"C1/1795982413.000100: ⚠️ I only answer people of this workspace."}},
+		"19": {posts: []string{"C1/1795982415.000100: ℹ️ Hello! Write your question together with my name, or as a reply to me."}},
+		"20": {ignored: ignoredCommand, also: (*rig).commandAnswered},
+		"21": {also: (*rig).disconnected},
+		"23": {ignored: ignoredLimited, also: func(r *rig) {
+			if n := r.logs.count("Slack drops events"); n != 1 {
+				r.t.Errorf("%d warnings", n)
+			}
+		}},
+	}
+}
+
+// commandAnswered checks that a slash command got its answer in the ack, before its author's eyes only.
+func (r *rig) commandAnswered() {
+	r.t.Helper()
+	lines := r.Transcript()
+	d := r.Deliveries()
+	if len(d) != 1 || !strings.Contains(string(d[0].Payload), commandText) || len(lines) > 1 {
+		r.t.Errorf("deliveries %+v, transcript %v", d, lines)
+	}
+}
+
+// disconnected checks that each of the four reasons led to another connection.
+func (r *rig) disconnected() {
+	r.t.Helper()
+	if n := len(r.ConnectionOpens()); n < 4 || n > 5 {
+		r.t.Errorf("%d connections after four disconnects", n)
+	}
+	if n := r.counts.get(observe.Reconnects, Name); n != float64(len(r.ConnectionOpens())-1) {
+		r.t.Errorf("%v reconnects counted", n)
+	}
+}
+
+func TestInboundCases(t *testing.T) {
+	wanted := outcomes()
+	for _, c := range readCases(t) {
+		number, _, _ := strings.Cut(c.Name, "_")
+		want, ok := wanted[number]
+		if !ok {
+			t.Errorf("case %s: nobody says what becomes of it", c.Name)
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			inRig(t, simslack.Options{}, func(t *testing.T, r *rig) { r.play(c, want) })
+		})
+	}
+}
+
+// play sends a case's frames and checks what became of them, and that the next message is answered.
+func (r *rig) play(c inboundCase, want outcome) {
+	for _, f := range c.Frames {
+		if err := r.WaitConnected(r.t.Context()); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := r.Push(f); err != nil {
+			r.t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+	}
+	time.Sleep(10 * time.Second)
+	r.wantPrompts(want.prompts...)
+	r.wantPosts(want.posts...)
+	r.allAcked(time.Second)
+	if want.ignored != "" && r.counts.get(observe.Ignored, Name, want.ignored) != 1 {
+		r.t.Errorf("not counted as ignored for %q: %v", want.ignored, r.counts.n)
+	}
+	if want.also != nil {
+		want.also(r)
+	}
+	r.answersNext()
+}
+
+// answersNext checks that somebody new is answered.
+func (r *rig) answersNext() {
+	r.t.Helper()
+	bea := r.AddUser("bea")
+	dm := r.OpenDM(bea)
+	before := len(r.posts())
+	if r.Say(bea, dm, "still there?") == "" {
+		r.t.Fatal("nothing could be said")
+	}
+	time.Sleep(20 * time.Second)
+	if got := r.posts(); len(got) != before+1 || got[before] != dm+": re: still there?" {
+		r.t.Errorf("the next message: %q", got[before:])
+	}
+}

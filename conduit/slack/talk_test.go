@@ -1,0 +1,339 @@
+package slack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orebot/core/observe"
+	"orebot/core/session"
+	"orebot/internal/sim/fault"
+	simslack "orebot/internal/sim/slack"
+)
+
+// say lets a user write and waits until everything is over.
+func (r *rig) say(user, channel, text string, opts ...simslack.SayOption) string {
+	r.t.Helper()
+	ts := r.Say(user, channel, text, opts...)
+	if ts == "" {
+		r.t.Fatalf("%s can't write %q to %s", user, text, channel)
+	}
+	time.Sleep(15 * time.Second)
+	return ts
+}
+
+func TestTwins(t *testing.T) { // FS 46
+	for name, order := range map[string]simslack.Order{"message first": simslack.MessageFirst, "mention first": simslack.MentionFirst} {
+		for _, gap := range []time.Duration{0, 250 * time.Millisecond, 5 * time.Second} {
+			t.Run(fmt.Sprint(name, " ", gap), func(t *testing.T) {
+				inRig(t, simslack.Options{Order: order, TwinGap: gap}, func(t *testing.T, r *rig) {
+					ann := r.AddUser("ann")
+					ch := r.AddChannel("dev", ann, "UBOT")
+					ts := r.say(ann, ch, "@orebot one")
+					r.wantPrompts("one")
+					r.wantPosts(ch + "/" + ts + ": re: one")
+					r.allAcked(time.Second)
+					if n := r.counts.get(observe.Duplicates, Name); n != 1 {
+						t.Errorf("%v duplicates counted", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestConversations(t *testing.T) {
+	inRig(t, simslack.Options{Unfurl: true, Seed: 3, Order: simslack.AnyOrder}, func(t *testing.T, r *rig) {
+		ann, ben := r.AddUser("ann"), r.AddUser("ben")
+		dm, ch := r.OpenDM(ann), r.AddChannel("dev", ann, ben, "UBOT")
+		var want []string
+		expect := func(where, text string) {
+			t.Helper()
+			want = append(want, where+": re: "+text)
+			r.wantPosts(want...)
+		}
+		root := r.say(ann, dm, "flat")
+		expect(dm, "flat")
+		r.say(ann, dm, "in a thread", simslack.InThread(root)) // another conversation
+		expect(dm+"/"+root, "in a thread")
+		r.say(ann, ch, "nobody asked")
+		r.wantPosts(want...)
+		one := r.say(ann, ch, "@orebot: one")
+		expect(ch+"/"+one, "one")
+		r.say(ann, ch, "follow-up", simslack.InThread(one))
+		expect(ch+"/"+one, "follow-up")
+		r.say(ann, ch, "@ben look", simslack.InThread(one)) // opens with somebody else's mention
+		r.wantPosts(want...)
+		two := r.say(ben, ch, "hey @orebot two")
+		expect(ch+"/"+two, "hey @orebot two")
+		r.say(ben, ch, "me too", simslack.InThread(one)) // the second writer
+		r.say(ann, ch, "not for you now", simslack.InThread(one))
+		r.wantPosts(want...)
+		r.say(ann, ch, "@orebot again", simslack.InThread(one), simslack.Broadcast())
+		if got := r.posts(); len(got) != len(want)+1 || !strings.HasPrefix(got[len(want)], ch+"/"+one+": re: ") {
+			t.Errorf("after two writers: %q", got[len(want):])
+		}
+		r.allAcked(time.Second)
+	})
+}
+
+func TestGroupDM(t *testing.T) { // case 16: with or without the second event
+	for _, twin := range []bool{false, true} {
+		t.Run(fmt.Sprint(twin), func(t *testing.T) {
+			inRig(t, simslack.Options{MPIMTwin: twin}, func(t *testing.T, r *rig) {
+				ann, ben := r.AddUser("ann"), r.AddUser("ben")
+				ch := r.AddConversation(simslack.MPIM, "", ann, ben, "UBOT")
+				ts := r.say(ann, ch, "@orebot hi")
+				r.say(ben, ch, "hi ann")
+				r.wantPosts(ch + "/" + ts + ": re: hi")
+			})
+		})
+	}
+}
+
+func TestWhoMayTalk(t *testing.T) { // FS 47, 63
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		guest, other, stranger := r.AddUser("gus", simslack.Guest()), r.AddUser("robo", simslack.OtherBot()), r.AddUser("eve", simslack.External("T9"))
+		dev, ext := r.AddChannel("dev", guest, other, "UBOT"), r.AddChannel("ext", stranger, "UBOT")
+		g := r.say(guest, dev, "@orebot guest")
+		r.say(other, dev, "@orebot bot")
+		s := r.say(stranger, ext, "@orebot stranger")
+		r.wantPrompts()
+		r.wantPosts(dev+"/"+g+": ⚠️ I only answer full members of this workspace.", ext+"/"+s+": ⚠️ I only answer people of this workspace.")
+		r.allAcked(time.Second)
+	})
+}
+
+// TestOwnPostsComeBack: every post of the bot comes back as an event, and a second one as the unfurl of its links (FS 47, 48).
+func TestOwnPostsComeBack(t *testing.T) {
+	inRig(t, simslack.Options{Unfurl: true}, func(t *testing.T, r *rig) {
+		ann := r.AddUser("ann")
+		dm := r.OpenDM(ann)
+		r.model.reply = func(string) string { return "see https://example.com @orebot" }
+		r.say(ann, dm, "link please")
+		time.Sleep(10 * time.Minute)
+		r.wantPosts(dm + ": see https://example.com @orebot")
+		r.wantPrompts("link please")
+		if own, edits := r.counts.get(observe.Ignored, Name, ignoredOwn), r.counts.get(observe.Ignored, Name, ignoredEdit); own != 1 || edits != 1 {
+			t.Errorf("%v own posts and %v edits ignored", own, edits)
+		}
+		r.allAcked(time.Second)
+	})
+}
+
+// TestFailedCommit: what isn't durable isn't acknowledged, comes again, and is answered once.
+func TestFailedCommit(t *testing.T) {
+	for name, fail := range map[string]func(*rig){
+		"not put": func(r *rig) { r.mem.FailNext(session.ErrUnknown) },
+		"put":     func(r *rig) { r.mem.FailNextApplied(session.ErrUnknown) },
+		"paused":  func(r *rig) { r.mem.FailNext(session.ErrPaused) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+				ann := r.AddUser("ann")
+				dm := r.OpenDM(ann)
+				fail(r)
+				r.say(ann, dm, "again")
+				r.wantPrompts("again")
+				r.wantPosts(dm + ": re: again")
+				d := r.Deliveries()
+				d = slices.DeleteFunc(d, func(d simslack.Delivery) bool { return d.Event != "EvSIM0001" })
+				if len(d) != 2 || d[0].Acked || !d[1].Acked || d[1].Attempt != 1 {
+					t.Errorf("deliveries: %+v", d)
+				}
+			})
+		})
+	}
+}
+
+// TestHeldStore: no ack before the disk has it, and none is lost when it takes long (FS 43, 44).
+func TestHeldStore(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		ann := r.AddUser("ann")
+		dm := r.OpenDM(ann)
+		time.Sleep(time.Second)
+		r.mem.Hold()
+		r.Say(ann, dm, "slow disk")
+		time.Sleep(2 * time.Second)
+		if st := r.Stats(); st.Acked != 0 {
+			t.Errorf("%d acks before anything was durable", st.Acked)
+		}
+		time.Sleep(8 * time.Second)
+		r.mem.Release()
+		time.Sleep(2 * time.Minute)
+		r.wantPrompts("slow disk")
+		r.wantPosts(dm + ": re: slow disk")
+	})
+}
+
+// TestSlowModel: acks don't wait for the model, and a connection that is refreshed meanwhile costs nothing (FS 44, O13).
+func TestSlowModel(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		r.model.delay = 5 * time.Minute
+		ann := r.AddUser("ann")
+		dm := r.OpenDM(ann)
+		r.say(ann, dm, "think")
+		r.Disconnect(simslack.RefreshRequested)
+		time.Sleep(10 * time.Minute)
+		r.wantPosts(dm + ": re: think")
+		r.allAcked(time.Second)
+	})
+}
+
+// TestRestart: a message that was durable but not acknowledged before the end comes again in the next life, and is answered once
+// (FS 43, 53). What was asked while nobody was there is answered from the redelivery.
+func TestRestart(t *testing.T) {
+	inRig(t, simslack.Options{Resend: true}, func(t *testing.T, r *rig) {
+		ann := r.AddUser("ann")
+		dm := r.OpenDM(ann)
+		r.say(ann, dm, "first")
+		r.mem.Hold()
+		r.Say(ann, dm, "second")
+		time.Sleep(100 * time.Millisecond)
+		r.Cut() // before the ack
+		r.mem.Release()
+		time.Sleep(time.Second)
+		r.end()
+		r.Say(ann, dm, "third")
+		r.start()
+		time.Sleep(10 * time.Minute)
+		r.wantPrompts("first", "second", "third")
+		r.wantPosts(dm+": re: first", dm+": re: second", dm+": re: third")
+	})
+}
+
+// TestGarbageFrames is case 22: what isn't JSON at all, then a good one.
+func TestGarbageFrames(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		if err := r.WaitConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []string{"", "not json", "[1,2]", "null", `"x"`, `{"envelope_id":7}`, `{"envelope_id":"e1"}`,
+			`{"envelope_id":"e2","type":"brand_new","payload":[1]}`, `{"envelope_id":"e3","type":"events_api","payload":"text"}`,
+			`{"envelope_id":"e4","type":"events_api"}`, `{"envelope_id":"e5","type":"interactive","payload":{"type":3}}`,
+			`{"envelope_id":"e6","type":"slash_commands","payload":[],"accepts_response_payload":true}`,
+			`{"envelope_id":"e7","type":"events_api","payload":{"event":{"type":"message","channel":"C1/..","ts":"1.2","user":"U1"}}}`,
+			`{"envelope_id":"e8","type":"events_api","payload":{"event":{"type":"message","channel":["C1"],"ts":{},"user":true}}}`,
+		} {
+			if err := r.Push(json.RawMessage(f)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		r.allAcked(time.Second)
+		r.answersNext()
+		if n := len(r.Calls("apps.connections.open")); n != 1 {
+			t.Errorf("%d connections", n)
+		}
+		if n := r.counts.get(observe.Ignored, Name, ignoredInvalid); n != 4 {
+			t.Errorf("%v counted as invalid: %v", n, r.counts.n)
+		}
+	})
+}
+
+// TestQuit: when the conduit quits it takes nothing more in, and goes on delivering; Settle waits for that.
+func TestQuit(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		ann := r.AddUser("ann")
+		dm := r.OpenDM(ann)
+		r.say(ann, dm, "first")
+		r.Faults.Next("chat.postMessage", fault.Fault{Status: 429, Retry: 20 * time.Second})
+		r.say(ann, dm, "second")
+		close(r.quit)
+		time.Sleep(time.Second)
+		if n := r.Connections(); n != 0 {
+			t.Errorf("%d connections after the end of the intake", n)
+		}
+		r.Say(ann, dm, "third")
+		begin := time.Now()
+		r.s.Settle(t.Context())
+		if d := time.Since(begin); d < time.Second || d > 10*time.Second {
+			t.Errorf("Settle took %v", d)
+		}
+		r.wantPosts(dm+": re: first", dm+": re: second")
+		if d := r.Deliveries(); d[len(d)-1].Acked {
+			t.Error("a message was taken in after the end")
+		}
+	})
+}
+
+// TestFlood: more than the queues hold is dropped without an ack, the reader lives on, and everything comes to an answer.
+func TestFlood(t *testing.T) {
+	inRig(t, simslack.Options{NoEcho: true}, func(t *testing.T, r *rig) {
+		time.Sleep(time.Second)
+		r.mem.Hold()
+		const n = maxQueue + maxFlight + 100
+		for i := range n {
+			u := r.AddUser(fmt.Sprint("u", i))
+			r.Say(u, r.OpenDM(u), "hi")
+		}
+		time.Sleep(time.Second)
+		if c := r.logs.count("more comes in than can be stored"); c != 1 {
+			t.Errorf("%d warnings", c)
+		}
+		r.mem.Release()
+		time.Sleep(20 * time.Minute)
+		if got := len(r.posts()); got != n {
+			t.Errorf("%d answers to %d messages", got, n)
+		}
+		if c := len(r.Calls("apps.connections.open")); c != 1 {
+			t.Errorf("%d connections", c)
+		}
+	})
+}
+
+func TestPerson(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		guest, member, stranger := r.AddUser("gus", simslack.Guest()), r.AddUser("mia"), r.AddUser("eve", simslack.External("T9"))
+		for id, want := range map[string]session.Author{
+			guest:    {Name: "gus", Guest: true, Known: true},
+			member:   {Name: "mia", Known: true},
+			stranger: {Name: "eve", External: true, Known: true},
+			"UNOONE": {External: true, Known: true},
+			"UBOT":   {Name: "orebot", Bot: true, Known: true},
+		} {
+			want.ID = personID(id)
+			got, err := r.api.Person(t.Context(), "slack:T1/D1", session.Author{ID: want.ID})
+			if err != nil || got != want {
+				t.Errorf("%s: %+v, %v", id, got, err)
+			}
+		}
+		before := len(r.Calls("users.info"))
+		if _, err := r.api.Person(t.Context(), "", session.Author{ID: personID(member)}); err != nil || len(r.Calls("users.info")) != before {
+			t.Errorf("asked again within the hour, or %v", err)
+		}
+		time.Sleep(peopleAge)
+		r.Faults.Next("users.info", fault.Fault{Status: 500})
+		if _, err := r.api.Person(t.Context(), "", session.Author{ID: personID(member)}); err == nil {
+			t.Error("no error, and nobody was asked")
+		}
+	})
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	var c cache
+	now := time.Unix(0, 0)
+	for i := range 2*peopleMax + 1 {
+		c.put(session.Author{ID: fmt.Sprint(i)}, now)
+	}
+	if n := len(c.known); n > peopleMax {
+		t.Errorf("%d kept", n)
+	}
+	later := now.Add(peopleAge)
+	if _, ok := c.get(fmt.Sprint(2*peopleMax), later); ok {
+		t.Error("believed for too long")
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	if _, err := New(Config{}); err == nil {
+		t.Error("an empty configuration is taken")
+	}
+	if _, err := New(Config{API: Dial(Account{}), Sessions: &session.Manager{}}); err == nil || errors.Is(err, errPayload) {
+		t.Errorf("no store, and %v", err)
+	}
+}
