@@ -122,7 +122,7 @@ func (s *Server) render(j *job) error {
 		return &refusal{http.StatusBadRequest,
 			fmt.Sprintf("think value %q is not supported for this model", chat.Think.String())}
 	}
-	if err := checkFormat(chat.Format); err != nil {
+	if err := checkFormat(chat.Format); err != nil && !j.think { // a format applies once the thinking is over
 		return err
 	}
 	tokens, dropped := fit(chat.Messages, toolTokens(chat.Tools), j.numCtx)

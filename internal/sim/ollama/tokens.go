@@ -59,18 +59,23 @@ func checkOption(key string, v any) error {
 	return nil
 }
 
-// count returns what one message costs: a token a byte, and one for each of the two tags around it.
+// count returns what one message costs, with the template of the scripted test models: a token a byte, one for the tag in
+// front, and one for the tag at the end of what isn't a person's.
 func count(m api.Message) int {
-	n := 2 + len(m.Content) + len("[img-0]")*len(m.Images)
+	n := 1
+	if m.Role == "assistant" || m.Role == "tool" {
+		n++
+	}
+	n += len(m.Content) + len("[img-0]")*len(m.Images)
 	for _, c := range m.ToolCalls {
 		n += len(c.Function.Name) + len(c.Function.Arguments.String())
 	}
 	return n
 }
 
-// countAll returns the whole prompt: one token to begin with, the messages, one that opens the answer.
+// countAll returns the whole prompt: one token to begin with, and the messages.
 func countAll(msgs []api.Message) int {
-	n := 2
+	n := 1
 	for _, m := range msgs {
 		n += count(m)
 	}
