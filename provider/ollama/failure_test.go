@@ -118,4 +118,3 @@ func TestRetryAfterIsHandedOn(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-

@@ -107,4 +107,3 @@ func (tt refused) check(t *testing.T, base string) {
 		t.Errorf("%s:\n got %d %s\nwant %d %s", tt.body, resp.StatusCode, b, tt.status, tt.text)
 	}
 }
-
