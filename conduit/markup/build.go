@@ -85,7 +85,7 @@ func (b *builder) within(c Container, n ast.Node) {
 	b.in = append(b.in, c)
 	if n.HasChildren() {
 		b.children(n)
-	} else { // an empty item keeps its marker
+	} else if !c.Quote { // an empty item keeps its marker
 		b.mark(n.Pos())
 		b.block(Block{Kind: Paragraph})
 	}

@@ -46,17 +46,25 @@ func (emphasisParser) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 
 // flanks says whether a run of c between two characters may open and close.
 func flanks(c byte, before, after rune) (canOpen, canClose bool) {
-	left := !util.IsSpaceRune(after) && (!util.IsPunctRune(after) || loose(before))
-	right := !util.IsSpaceRune(before) && (!util.IsPunctRune(before) || loose(after))
+	left := !util.IsSpaceRune(after) && (!punct(after) || loose(before))
+	right := !util.IsSpaceRune(before) && (!punct(before) || loose(after))
 	if c != '_' {
 		return left, right
 	}
-	return left && (!right || util.IsPunctRune(before)), right && (!left || util.IsPunctRune(after))
+	return left && (!right || punct(before)), right && (!left || punct(after))
+}
+
+// punct is punctuation; an emoji is none, so that **👍**ok is bold.
+func punct(r rune) bool {
+	if r < 0x80 {
+		return util.IsPunctRune(r)
+	}
+	return unicode.IsPunct(r)
 }
 
 // loose is what may stand outside a delimiter whose inner side is punctuation.
 func loose(r rune) bool {
-	return util.IsSpaceRune(r) || util.IsPunctRune(r) || wide(r)
+	return util.IsSpaceRune(r) || punct(r) || wide(r)
 }
 
 // wide is a letter or mark of a script that writes without spaces.

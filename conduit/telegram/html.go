@@ -74,7 +74,7 @@ func renderBlocks(blocks []markup.Block) page {
 // block writes one block; between says that others came before it.
 func (w *htmlWriter) block(b *markup.Block, between bool) {
 	quote, inner := outerQuote(b.In)
-	if quote != w.quote {
+	if quote != w.quote+w.wanted {
 		w.closeQuote()
 	}
 	if between && b.Gap {
@@ -112,10 +112,10 @@ func outerQuote(in []markup.Container) (quote int, inner []markup.Container) {
 	return 0, in
 }
 
-// openQuote starts a block quote; the marker of an item that it opens stands on
-// a line before it.
+// openQuote starts a block quote, once there is text for it; the marker of an
+// item that it opens stands on a line before it.
 func (w *htmlWriter) openQuote(id int, in []markup.Container) {
-	if id == 0 || id == w.quote {
+	if id == w.quote+w.wanted {
 		return
 	}
 	for i, c := range in {
@@ -127,18 +127,15 @@ func (w *htmlWriter) openQuote(id int, in []markup.Container) {
 			break
 		}
 	}
-	w.shift(look{})
-	w.flush()
-	w.tag("<blockquote>")
-	w.quote = id
+	w.wanted = id
 }
 
 func (w *htmlWriter) closeQuote() {
 	if w.quote != 0 {
 		w.shift(look{})
 		w.html.WriteString("</blockquote>")
-		w.quote = 0
 	}
+	w.quote, w.wanted = 0, 0
 }
 
 // prefix writes what stands before a line: indentation, markers of the items

@@ -155,6 +155,7 @@ func TestHTML(t *testing.T) {
 		{"code as item", "- ```\n  x\n  ```", "•\n<pre>x</pre>"},
 		{"quote as item", "- > q\n- b", "•\n<blockquote>q</blockquote>\n• b"},
 		{"list in quote", "> - a\n>   - b", "<blockquote>• a\n  ◦ b</blockquote>"},
+		{"empty quote", "- a\n>", "• a"},
 		{"two quotes", "> a\n\nb\n\n> c", "<blockquote>a</blockquote>\n\nb\n\n<blockquote>c</blockquote>"},
 		{"lines in item", "- a\n  b\n\n  c", "• a\n  b\n\n  c"},
 		{"loose list", "1. a\n\n2. b", "1. a\n\n2. b"},

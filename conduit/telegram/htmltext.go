@@ -70,6 +70,7 @@ type htmlWriter struct {
 	waiting     []gap // white space to come
 	begun       bool  // text was written
 	quote       int   // the block quote that is open
+	wanted      int   // the one to open before the next text
 	last, prior rune  // the last two characters written
 }
 
@@ -108,7 +109,8 @@ func (w *htmlWriter) text(s string, l look) {
 	}
 }
 
-// flush writes the white space that waits.
+// flush writes the white space that waits, and starts the quote that does: text
+// follows.
 func (w *htmlWriter) flush() {
 	for _, g := range w.waiting {
 		if w.begun {
@@ -117,6 +119,11 @@ func (w *htmlWriter) flush() {
 		}
 	}
 	w.waiting = w.waiting[:0]
+	if w.wanted != 0 {
+		w.shift(look{})
+		w.tag("<blockquote>")
+		w.quote, w.wanted = w.wanted, 0
+	}
 }
 
 // put writes text as it is, and counts it.
