@@ -16,7 +16,7 @@
 // life, with a label.
 //
 // Goroutines of Run: the poller, one that learns with getMe who the bot is, one that owns the couriers; while buttons are pressed,
-// up to four that answer them. The first poll starts with Run and waits for none of them.
+// a bounded number that answers them. The first poll starts with Run and waits for none of them.
 //
 // The token is part of every URL of the Bot API. It stays within a secret.String, the client's errors are redacted where they arise,
 // and redirects are not followed, since the Referer of the next request would carry it.

@@ -49,7 +49,7 @@ type bench struct {
 }
 
 // inBubble runs f with a bench in a synctest bubble, and fails where the token is found in anything that was logged.
-func inBubble(t *testing.T, o sim.Options, f func(b *bench)) {
+func inBubble(t *testing.T, o sim.Options, f func(t *testing.T, b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := pipe.Listen()
@@ -64,7 +64,7 @@ func inBubble(t *testing.T, o sim.Options, f func(b *bench)) {
 		b.api = Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: tr})
 		b.ada = s.AddUser("Ada", "ada")
 		b.chat = s.PrivateChat(b.ada)
-		f(b)
+		f(t, b)
 		noToken(t, b.log.String())
 	})
 }

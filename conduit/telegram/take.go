@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -30,9 +31,20 @@ func (p *poller) take(ctx context.Context, batch []json.RawMessage) error {
 			continue
 		}
 		waiting++
-		p.cfg.Sessions.Accept(ctx, ev.inbound, func(r session.Receipt) { results <- r.Err })
+		p.cfg.Sessions.Accept(ctx, ev.inbound, func(r session.Receipt) { results <- p.settled(ev.inbound, r.Err) })
 	}
 	return collect(ctx, results, waiting)
+}
+
+// settled returns why a message isn't durable. One that never can be isn't asked for again: it would hold up all behind it.
+func (p *poller) settled(in session.Inbound, err error) error {
+	var corrupt *session.CorruptError
+	if !errors.Is(err, session.ErrTooLarge) && !errors.As(err, &corrupt) {
+		return err
+	}
+	p.log.Error("message can't be stored", observe.KeyEntry, in.ID().String(), observe.KeyError, err)
+	p.cfg.Counters.Add(observe.Ignored, 1, Name, ignoredPoison)
+	return nil
 }
 
 // collect waits for n results and returns the first error among them.
@@ -57,7 +69,11 @@ func (p *poller) setAside(raw json.RawMessage, err error) {
 	p.log.Debug("update can't be read", observe.KeyText, string(raw))
 }
 
-// buttons answers presses, so that the button stops spinning, a few at a time and beside the polling.
+// maxPresses is how many presses are answered at once.
+const maxPresses = 32
+
+// buttons answers presses, so that the button stops spinning, beside the polling. It never holds that up: when too many are on their
+// way, the next ones are left to Telegram, which gives them up after 150 s.
 type buttons struct {
 	*Telegram
 	g *errgroup.Group
@@ -65,13 +81,13 @@ type buttons struct {
 
 func newButtons(t *Telegram) buttons {
 	b := buttons{Telegram: t, g: &errgroup.Group{}}
-	b.g.SetLimit(4)
+	b.g.SetLimit(maxPresses)
 	return b
 }
 
 // answer answers one press. A refusal is of no interest: the query may be too old.
 func (b buttons) answer(ctx context.Context, id string) {
-	b.g.Go(func() error {
+	b.g.TryGo(func() error {
 		if _, err := b.cfg.API.call(ctx, "answerCallbackQuery", tgbotapi.Params{"callback_query_id": id}); err != nil {
 			b.log.Debug("button not answered", observe.KeyError, err)
 		}

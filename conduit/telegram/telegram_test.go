@@ -8,7 +8,7 @@ import (
 )
 
 func TestAPrivateMessageIsAnswered(t *testing.T) {
-	inBubble(t, sim.Options{}, func(b *bench) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
 		time.Sleep(time.Second)
 		b.Say(b.ada, b.chat, "hello")

@@ -44,16 +44,18 @@ func (s *streak) end() bool {
 // conflict is the struggle with whoever else gets this bot's updates.
 type conflict struct {
 	wait        backoff
+	n           int       // since polls last succeeded
 	first, last time.Time // of the streak
 	unhooked    time.Time // when a webhook was removed
 }
 
 // succeeded ends what was in the way of polling.
 func (p *poller) succeeded() {
-	if p.failing.end() {
+	if failed := p.failing.end(); failed || p.rival.n > 0 {
 		p.cfg.Counters.Add(observe.Reconnects, 1, Name)
 		p.log.Info("polling again")
 	}
+	p.rival.n = 0
 	p.rival.wait.reset()
 }
 
@@ -84,18 +86,17 @@ func (p *poller) conflicts(ctx context.Context, e *callError) time.Duration {
 	if e.says("webhook") {
 		return p.webhook(ctx, e)
 	}
-	now := time.Now()
-	if r := &p.rival; r.last.IsZero() || p.failing.n == 0 && now.Sub(r.last) > rivalQuiet {
+	p.cfg.Counters.Add(observe.PollConflicts, 1)
+	now, r := time.Now(), &p.rival
+	if r.n == 0 && now.Sub(r.last) > rivalQuiet {
 		r.first = now
 		p.log.Warn(observe.MsgAnotherPoller, observe.KeyError, e)
 	}
-	p.rival.last = now
-	p.failing.n++
-	p.cfg.Counters.Add(observe.PollConflicts, 1)
-	if now.Sub(p.rival.first) >= rivalPatience {
+	r.last, r.n = now, r.n+1
+	if now.Sub(r.first) >= rivalPatience {
 		p.cfg.Health.Set(false, "conflict: another program polls with this bot token")
 	}
-	return p.rival.wait.next()
+	return r.wait.next()
 }
 
 // webhook removes what keeps the updates from being polled, without the updates that wait. Where that doesn't last, an operator

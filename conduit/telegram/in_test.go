@@ -1,0 +1,195 @@
+package telegram
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"orebot/core/session"
+)
+
+var ore = Me{ID: 42, Username: "OreBot"}
+
+// TestTranslateGolden translates each line of testdata/updates.jsonl and compares the result with testdata/updates.golden. Each line
+// names its case, whose number is that of the facts' nasty cases where there is one.
+func TestTranslateGolden(t *testing.T) {
+	var out strings.Builder
+	for _, c := range updateCases(t) {
+		fmt.Fprintf(&out, "%s\n\t%s\n", c.Name, describe(translate(c.Update, ore)))
+	}
+	golden(t, "updates.golden", out.String())
+}
+
+type updateCase struct {
+	Name   string          `json:"name"`
+	Update json.RawMessage `json:"update"`
+}
+
+func updateCases(t testing.TB) []updateCase {
+	raw, err := os.ReadFile(filepath.Join("testdata", "updates.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []updateCase
+	for line := range strings.Lines(string(raw)) {
+		var c updateCase
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// describe prints an event on one line.
+func describe(ev event, err error) string {
+	switch {
+	case err != nil:
+		return "poison"
+	case ev.ignored != "":
+		return strings.TrimSpace("ignored " + ev.ignored + " " + ev.callback)
+	}
+	in := ev.inbound
+	s := fmt.Sprintf("%s at %s by %s %q in %q order %s: %q", in.Call, in.ID(), in.Author.ID, in.Author.Name, in.Place, in.Order, in.Text)
+	if in.Author.Bot {
+		s += " bot"
+	}
+	if in.Elsewhere {
+		s += " elsewhere"
+	}
+	for _, a := range in.Attachments {
+		s += fmt.Sprintf(" file %s %q %s %d", a.ID, a.Name, a.MIME, a.Size)
+	}
+	return s
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(g), len(w)) {
+		if i >= len(g) || i >= len(w) || g[i] != w[i] {
+			t.Fatalf("%s:%d: got %q, want %q (UPDATE=1 writes the file)", path, i+1, at(g, i), at(w, i))
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "nothing"
+}
+
+func TestSlice16(t *testing.T) {
+	const text = "a😀b\u00e9"
+	for _, c := range []struct {
+		offset, length int
+		want           string
+		ok             bool
+	}{
+		{0, 1, "a", true}, {1, 2, "😀", true}, {3, 1, "b", true}, {4, 1, "\u00e9", true}, {0, 5, text, true}, {3, 2, "b\u00e9", true},
+		{1, 1, "", false}, {2, 1, "", false}, {0, 2, "", false}, {0, 6, "", false}, {5, 1, "", false}, {-1, 2, "", false},
+		{0, 0, "", false}, {1, -1, "", false}, {0, 1 << 62, "", false}, {1 << 62, 1 << 62, "", false},
+	} {
+		from, to, ok := slice16(text, c.offset, c.length)
+		if ok != c.ok || ok && text[from:to] != c.want {
+			t.Errorf("%d+%d: %d…%d %v, want %q %v", c.offset, c.length, from, to, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestAddressesAreReadAsWritten(t *testing.T) {
+	for _, p := range []place{{8246, 0}, {8246, 17}, {-5, 0}, {-1001234567890, 33}, {1 << 51, 1}} {
+		if got, err := parseAddress(p.address()); err != nil || got != p {
+			t.Errorf("%s: %v %v", p.address(), got, err)
+		}
+		if !p.address().Valid() || p.address().Conduit() != Name {
+			t.Errorf("%s is no address of this conduit", p.address())
+		}
+	}
+	for _, bad := range []session.Address{"", "telegram:", "slack:1", "telegram:x", "telegram:1/", "telegram:1/0", "telegram:01",
+		"telegram:1/2/3", "telegram:+1", "telegram:1 "} {
+		if p, err := parseAddress(bad); err == nil {
+			t.Errorf("%q is read as %v", bad, p)
+		}
+	}
+}
+
+func FuzzTranslate(f *testing.F) {
+	for _, c := range updateCases(f) {
+		f.Add(string(c.Update))
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		ev, err := translate(json.RawMessage(raw), ore)
+		if err != nil || ev.ignored != "" {
+			if ev.inbound.Key != "" {
+				t.Fatalf("ignored and accepted: %+v", ev)
+			}
+			return
+		}
+		in := ev.inbound
+		if !in.Address.Valid() || in.Key == "" || in.Author.ID == "" || len(in.Order) < 12 || in.Message == "" {
+			t.Fatalf("it lacks something: %+v", in)
+		}
+		if p, err := parseAddress(in.Address); err != nil || p.private() != (in.Place == "") {
+			t.Fatalf("%s in %q: %v", in.Address, in.Place, err)
+		}
+		if strings.ContainsAny(in.Key, " \x00\n") || !utf8.ValidString(in.Text) {
+			t.Fatalf("key %q, text %q", in.Key, in.Text)
+		}
+		if again, _ := translate(json.RawMessage(raw), ore); describe(again, nil) != describe(ev, nil) {
+			t.Fatal("the same update became two")
+		}
+	})
+}
+
+func TestFollowing(t *testing.T) {
+	for _, c := range []struct {
+		batch string
+		was   int64
+		want  int64
+	}{
+		{`[]`, 7, 7},
+		{`[{"update_id":7},{"update_id":8}]`, 7, 9},
+		{`[{"update_id":100}]`, 900001, 101},                 // ids went down
+		{`[{"update_id":8},"no object"]`, 0, 10},             // behind it
+		{`["no object",{"update_id":8}]`, 0, 9},              // before it
+		{`["no object"]`, 7, 8},                              // alone
+		{`["no object"]`, 0, 0},                              // nothing is known
+		{`[{"update_id":"x"},{"update_id":-4},null]`, 7, 10}, // odd ids are none
+	} {
+		var batch []json.RawMessage
+		if err := json.Unmarshal([]byte(c.batch), &batch); err != nil {
+			t.Fatal(err)
+		}
+		if got := following(batch, c.was); got != c.want {
+			t.Errorf("%s after %d: %d, want %d", c.batch, c.was, got, c.want)
+		}
+	}
+}
+
+func TestCaseNamesAreDistinct(t *testing.T) {
+	var names []string
+	for _, c := range updateCases(t) {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != len(updateCases(t)) {
+		t.Error("two cases have one name")
+	}
+}
