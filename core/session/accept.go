@@ -46,7 +46,7 @@ func (m *Manager) Accept(ctx context.Context, in Inbound, done func(Receipt)) {
 func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored string, err error) {
 	p, ok := m.cfg.Platforms[in.Address.Conduit()]
 	switch {
-	case !in.Address.Valid() || in.Key == "" || in.Author.ID == "":
+	case !in.valid():
 		return Entry{}, IgnoredInvalid, nil
 	case !ok:
 		return Entry{}, IgnoredPlatform, nil
@@ -67,7 +67,10 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		}
 		e.Refusal = v.Text
 	}
-	return e, "", m.notePlace(ctx, in)
+	if !in.fits() {
+		e.Inbound, e.Oversize = in.without(), true
+	}
+	return e, "", m.notePlace(ctx, in, e.Refusal != "")
 }
 
 // addressed tells whether a message is for the bot (open), overheard in a conversation (heard) or neither (ended).
@@ -96,10 +99,11 @@ func person(a Author) access.Person {
 func (m *Manager) placeOf(ctx context.Context, a Address) (place, error) {
 	m.mu.Lock()
 	p := m.places[a]
-	m.mu.Unlock()
 	if p != nil {
+		defer m.mu.Unlock()
 		return *p, nil
 	}
+	m.mu.Unlock()
 	fresh, err := m.loadPlace(ctx, a)
 	if err != nil {
 		return place{}, err
@@ -127,20 +131,20 @@ func (m *Manager) loadPlace(ctx context.Context, a Address) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		if ok {
+		if ok && t.Starter != "" { // it holds more than refusals
 			p.known, p.writer, p.shared = true, t.Starter, t.Shared
 		}
 	}
 	entries, err := m.cfg.Store.EntriesAt(ctx, a, 100)
 	for _, e := range entries {
-		p.note(e.Inbound.Author.ID)
+		p.note(e.Inbound.Author.ID, e.Refusal != "")
 	}
 	return p, err
 }
 
 // notePlace remembers that somebody wrote at an address where others may join in. It must know before the entry is durable: a
 // follow-up may come within the same millisecond.
-func (m *Manager) notePlace(ctx context.Context, in Inbound) error {
+func (m *Manager) notePlace(ctx context.Context, in Inbound, refused bool) error {
 	if in.Call == CallDirect {
 		return nil
 	}
@@ -149,19 +153,23 @@ func (m *Manager) notePlace(ctx context.Context, in Inbound) error {
 		return err
 	}
 	p.used = time.Now()
-	p.note(in.Author.ID)
+	p.note(in.Author.ID, refused)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.places[in.Address]; known != nil {
 		known.used = p.used
-		known.note(in.Author.ID)
-		return nil
+		known.note(in.Author.ID, refused)
+	} else if p.known {
+		m.places[in.Address] = &p
 	}
-	m.places[in.Address] = &p
 	return nil
 }
 
-func (p *place) note(author string) {
+// note takes down who has written. Somebody who is refused makes no conversation, but is a second person in one.
+func (p *place) note(author string, refused bool) {
+	if refused && !p.known {
+		return
+	}
 	p.known = true
 	if p.writer == "" {
 		p.writer = author
@@ -181,6 +189,9 @@ func (m *Manager) store(ctx context.Context, e Entry, done func(Receipt)) {
 		case errors.As(err, &c):
 			m.cfg.Counters.Add(observe.Duplicates, 1, e.ID.Address.Conduit())
 			done(Receipt{Duplicate: !c.Applied, Heard: e.State == EntryHeard})
+		case errors.Is(err, ErrTooLarge): // it always will be; whatever the limit is, it must not come back for ever
+			m.cfg.Counters.Add(observe.Ignored, 1, e.ID.Address.Conduit(), IgnoredInvalid)
+			done(Receipt{Ignored: IgnoredInvalid})
 		case err != nil:
 			done(Receipt{Err: err})
 		default:

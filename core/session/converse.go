@@ -29,9 +29,8 @@ func (s *Stream) converse(j *job) error {
 	begin := time.Now()
 	for try := 1; ; try++ {
 		err := s.attempt(ctx, j)
-		if err == nil {
-			s.answered(j, begin)
-			return nil
+		if j.done {
+			return s.answered(ctx, j, begin, err)
 		}
 		if over, err := s.failed(ctx, j, err, try, begin); over || err != nil {
 			return err
@@ -62,18 +61,20 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 		if _, err := s.live.step.Submit(ctx, st, ledger.RoleUser, prompt(j.entries)...); err != nil {
 			return err
 		}
-	} else if err := s.mend(ctx, st); err != nil {
+	} else if err := s.mend(ctx, st, j); err != nil {
 		return err
 	}
 	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, models.Spec{}, s.m.model)
-	if err == nil && j.first().State != EntryEnded {
+	if err == nil && !j.done {
 		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the pattern ended without a final turn")}
 	}
 	return err
 }
 
 // mend closes tool calls that a crash left open. They aren't run again: they may have had their effect.
-func (s *Stream) mend(ctx context.Context, st ledger.State) error {
+func (s *Stream) mend(ctx context.Context, st ledger.State, j *job) error {
+	j.mending = true
+	defer func() { j.mending = false }()
 	for _, id := range openCalls(st.Turns()) {
 		res := artifact.ToolResult{ToolCallID: id, Content: "interrupted, may have run", IsError: true}
 		if _, err := s.live.step.Submit(ctx, st, ledger.RoleTool, res); err != nil {
@@ -106,10 +107,20 @@ func openCalls(path []ledger.Turn) []string {
 	return open
 }
 
-func (s *Stream) answered(j *job, begin time.Time) {
+// answered is what follows the final turn. Whatever failed behind it (err), the messages have their one end; where it was the
+// store, what is in memory has to be read again.
+func (s *Stream) answered(ctx context.Context, j *job, begin time.Time, err error) error {
 	s.countEnds(j, EndAnswered)
 	s.m.cfg.Counters.Observe(observe.TurnSeconds, time.Since(begin).Seconds())
 	s.log(j).Info("answered", observe.KeySeq, j.first().EndSeq, observe.KeyTook, time.Since(begin))
+	if err != nil {
+		s.log(j).Error("failure behind the answer", observe.KeyError, err)
+	}
+	var st *storeError
+	if errors.As(err, &st) || errors.As(context.Cause(ctx), &st) {
+		return st
+	}
+	return nil
 }
 
 func (s *Stream) countEnds(j *job, how End) {

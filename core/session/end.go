@@ -27,8 +27,15 @@ type ending struct {
 func (s *Stream) notice(j *job, e ending) error {
 	b := s.batch(s.records(j, e)...)
 	seq := b.State.Last
-	s.bind(&b, j.addr)
-	s.noteWriter(&b, j.first().Inbound.Author.ID)
+	if err := s.bind(&b, j.addr); err != nil {
+		return err
+	}
+	if e.how != EndRefused {
+		s.noteWriter(&b, j.first().Inbound.Author.ID)
+	}
+	if !e.aside && s.live.broken == nil {
+		s.trim(&b)
+	}
 	s.end(&b, j, e.how, seq)
 	s.deliver(&b, j.addr, seq)
 	b.Small = e.small
@@ -108,8 +115,8 @@ func (s *Stream) endSilently(j *job, how End) error {
 		e.State, e.End = EntryEnded, how
 	}
 	s.writeEntries(&b, j, time.Now().Add(s.m.cfg.KeepEntries))
-	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil && !applied(err) {
-		return &storeError{err}
+	if err := s.put(b); err != nil {
+		return err
 	}
 	s.countEnds(j, how)
 	return nil

@@ -44,11 +44,12 @@ type Entry struct {
 	ID       EntryID         `json:"id"`
 	Inbound  Inbound         `json:"in"`
 	State    EntryState      `json:"state,omitempty"`
-	Thread   ledger.ThreadID `json:"thread,omitzero"`   // once submitted or ended by a record
-	Turn     ledger.Seq      `json:"turn,omitempty"`    // once submitted: its user turn
-	End      End             `json:"end,omitempty"`     // once ended
-	EndSeq   ledger.Seq      `json:"end_seq,omitempty"` // the turn or end record that ended it
-	Failures uint8           `json:"fails,omitempty"`   // in-process failures
-	Starts   uint8           `json:"starts,omitempty"`  // submits and resumes since the last stored progress
-	Refusal  string          `json:"refusal,omitempty"` // set by Accept: why its author is refused, a sentence for the chat
+	Thread   ledger.ThreadID `json:"thread,omitzero"`    // once submitted or ended by a record
+	Turn     ledger.Seq      `json:"turn,omitempty"`     // once submitted: its user turn
+	End      End             `json:"end,omitempty"`      // once ended
+	EndSeq   ledger.Seq      `json:"end_seq,omitempty"`  // the turn or end record that ended it
+	Failures uint8           `json:"fails,omitempty"`    // in-process failures
+	Starts   uint8           `json:"starts,omitempty"`   // submits and resumes since the last stored progress
+	Oversize bool            `json:"oversize,omitempty"` // its content was more than an entry holds and isn't here
+	Refusal  string          `json:"refusal,omitempty"`  // set by Accept: why its author is refused, a sentence for the chat
 }

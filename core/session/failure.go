@@ -19,8 +19,11 @@ const maxFailures = 3
 func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin time.Time) (over bool, left error) {
 	var st *storeError
 	switch cause := context.Cause(ctx); {
-	case errors.As(err, &st) || errors.As(cause, &st):
-		return false, st.err
+	case errors.As(cause, &st) || errors.As(err, &st): // the cause came first
+		if errors.Is(st, ErrTooLarge) {
+			return true, s.oversize(j)
+		}
+		return false, st
 	case cause != nil:
 		return false, s.suspend(j)
 	}
@@ -53,10 +56,23 @@ func (s *Stream) suspend(j *job) error {
 	}
 	b := Batch{ID: NewBatchID(), Thread: s.thread}
 	s.writeEntries(&b, j, time.Time{})
-	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil {
+	if err := s.put(b); err != nil {
 		return err
 	}
 	return errShutdown
+}
+
+// oversize ends messages whose turn is more than the store takes. What is in memory didn't come true.
+func (s *Stream) oversize(j *job) error {
+	s.close()
+	if err := s.hydrate(s.m.turns); err != nil {
+		return err
+	}
+	if err := s.reread(j); err != nil || len(j.entries) == 0 {
+		return err
+	}
+	return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, aside: true,
+		text: "That became more than I can keep at once. Please ask for less."})
 }
 
 // again tells whether a model's failure is worth another attempt now, and after which wait.

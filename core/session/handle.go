@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ func (s *Stream) handle(j *job) error {
 	}
 	release, err := s.company(j)
 	if err != nil {
-		return errShutdown
+		return s.suspend(j)
 	}
 	defer release()
 	return s.converse(j)
@@ -48,8 +47,12 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 	switch age := time.Since(in.At); {
 	case v.Outcome == access.Refuse:
 		return true, s.refuse(j, v.Text)
+	case v.Outcome == access.Ignore: // a bot, as it turned out: a word to it could begin a loop
+		return true, s.endSilently(j, EndRefused)
 	case v.Outcome != access.Allow:
 		return true, say("I couldn't find out who you are. Please ask again in a minute.")
+	case j.first().Oversize:
+		return true, say("That is more than I can read at once. Please send less.")
 	case prompt(j.entries) == nil:
 		return true, say(emptyText(in))
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
@@ -149,10 +152,7 @@ func (s *Stream) counted(j *job) (over bool, err error) {
 	}
 	b := Batch{ID: NewBatchID(), Thread: s.thread}
 	s.writeEntries(&b, j, time.Time{})
-	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil && !applied(err) {
-		return false, &storeError{err}
-	}
-	return false, nil
+	return false, s.put(b)
 }
 
 // company waits until the turn may run: beside all others, or alone where it may have brought the process down.

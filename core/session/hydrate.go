@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/loop"
 )
@@ -23,9 +22,7 @@ type live struct {
 
 // served is what the worker knows of an address bound to its thread.
 type served struct {
-	binding Binding
-	rev     Revision   // of the binding
-	last    ledger.Seq // the newest record that is to be shown there
+	last ledger.Seq // the newest record that is to be shown there
 }
 
 // logPage is how many log records are read at once.
@@ -69,7 +66,7 @@ func (s *Stream) load(ctx context.Context, l *live) error {
 		if err != nil {
 			return fmt.Errorf("session: address %s: %w", a, err)
 		}
-		l.places[a] = &served{binding: st.Binding, rev: st.BindingRev, last: st.Due}
+		l.places[a] = &served{last: st.Due}
 	}
 	return nil
 }
@@ -136,22 +133,4 @@ func (s *Stream) dispatch(_ context.Context, ev loop.OutputEvent) {
 	for a := range s.live.places {
 		s.m.tell(a, ev)
 	}
-}
-
-// weight is a turn's size in the live window: the bytes that its artifacts hold, and a little for the turn itself.
-func weight(t ledger.Turn) int {
-	n := 200
-	for _, a := range t.Artifacts {
-		switch a := a.(type) {
-		case artifact.Text:
-			n += len(a.Content)
-		case artifact.Reasoning:
-			n += len(a.Content)
-		case artifact.ToolCall:
-			n += len(a.Arguments)
-		case artifact.ToolResult:
-			n += len(a.Content)
-		}
-	}
-	return n
 }

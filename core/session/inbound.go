@@ -1,6 +1,11 @@
 package session
 
-import "time"
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
 // Call says how a message calls the bot.
 type Call uint8
@@ -79,3 +84,50 @@ func (in Inbound) ID() EntryID { return EntryID{Address: in.Address, Key: in.Key
 
 // String names the message without its text or its reply URL, for logs.
 func (in Inbound) String() string { return in.ID().String() + " " + in.Call.String() }
+
+// Limits of an Inbound. An entry has room beside it for what is noted later.
+const (
+	maxInboundBytes = MaxValueBytes - 16<<10
+	maxID           = 1024
+	maxOrder        = 255
+)
+
+// valid reports whether the message can be kept under its names, as they are.
+func (in Inbound) valid() bool {
+	return in.Address.Valid() && in.Key != "" && in.Author.ID != "" && len(in.Order) <= maxOrder &&
+		nameable(string(in.Address), in.Key, in.Author.ID, in.Order, in.Message, in.Place)
+}
+
+// nameable reports whether texts survive being part of a key, and of its record.
+func nameable(texts ...string) bool {
+	for _, s := range texts {
+		if len(s) > maxID || !utf8.ValidString(s) || strings.Contains(s, "\x00") {
+			return false
+		}
+	}
+	return true
+}
+
+// bulk is about how many bytes the message holds.
+func bulk(in Inbound) int {
+	n := len(in.Text) + len(in.ReplyURL) + len(in.Author.Name) + len(in.Group) + len(in.Target)
+	for _, a := range in.Attachments {
+		n += len(a.ID) + len(a.Name) + len(a.MIME) + len(a.URL) + 64
+	}
+	return n
+}
+
+// fits reports whether an entry can hold the message. JSON makes at most six bytes of one; only a large message is measured.
+func (in Inbound) fits() bool {
+	if 6*bulk(in) < maxInboundBytes/2 {
+		return true
+	}
+	b, err := json.Marshal(in)
+	return err == nil && len(b) <= maxInboundBytes
+}
+
+// without returns the message without its content: whose it is, and where its answer goes.
+func (in Inbound) without() Inbound {
+	in.Text, in.Attachments, in.ReplyURL, in.Group, in.Target, in.Author.Name = "", nil, "", "", "", ""
+	return in
+}

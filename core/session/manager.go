@@ -94,6 +94,8 @@ type Manager struct {
 	streams  map[ledger.ThreadID]*Stream
 	routes   map[Address]ledger.ThreadID // of addresses whose Stream is live
 	places   map[Address]*place
+	busy     int       // workers
+	ready    []*Stream // that wait for a worker, longest first
 	stopping bool
 }
 
@@ -133,6 +135,10 @@ func (m *Manager) Run(ctx context.Context) error {
 func (m *Manager) drain() {
 	m.mu.Lock()
 	m.stopping = true
+	for _, s := range m.ready {
+		s.running = false
+	}
+	m.ready = nil
 	m.mu.Unlock()
 	t := time.AfterFunc(m.cfg.ShutdownGrace, func() { m.endTurns(errShutdown) })
 	m.workers.Wait()
@@ -193,51 +199,6 @@ func (m *Manager) Live() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.streams)
-}
-
-// wake hands an entry to its thread's Stream and starts a worker where none runs.
-func (m *Manager) wake(id EntryID) {
-	bound, known := m.bound(id.Address)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stopping {
-		return
-	}
-	thread, routed := m.routes[id.Address]
-	switch {
-	case routed: // by an entry before this one
-	case known:
-		thread = bound
-	default:
-		thread = ThreadOf(id)
-	}
-	m.routes[id.Address] = thread
-	s := m.streams[thread]
-	if s == nil {
-		s = &Stream{m: m, thread: thread}
-		m.streams[thread] = s
-	}
-	s.inbox = append(s.inbox, id)
-	if !s.running {
-		s.running = true
-		m.workers.Go(s.work)
-	}
-}
-
-// bound reads the thread that an address is bound to, unless its route is known. An address that isn't bound belongs to the thread
-// that its first entry opens.
-func (m *Manager) bound(a Address) (ledger.ThreadID, bool) {
-	m.mu.Lock()
-	_, routed := m.routes[a]
-	m.mu.Unlock()
-	if routed {
-		return ledger.ThreadID{}, false
-	}
-	st, err := m.cfg.Store.Address(context.Background(), a)
-	if err != nil {
-		m.cfg.Logger.Error("address unreadable", observe.KeyAddress, a, observe.KeyError, err)
-	}
-	return st.Binding.Thread, st.BindingRev != (Revision{})
 }
 
 // evictIdle closes Streams that have had nothing to do for a while, and forgets what is known of their addresses.

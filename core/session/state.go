@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orebot/core/ledger"
+	"orebot/core/provider"
 )
 
 // boundState is the thread's ledger as the Step sees it. Only the worker uses it.
@@ -28,7 +29,7 @@ func (b boundState) Append(ctx context.Context, t ledger.Turn) (ledger.Turn, err
 	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
 		t.Author, t.Entries = j.first().Inbound.Author.ID, entryNames(j.entries)
 		return t, s.submit(j, t)
-	case j != nil && t.Final():
+	case j != nil && t.Final() && !j.done:
 		t.Entries = entryNames(j.entries)
 		return t, s.finish(j, t)
 	default:
@@ -83,9 +84,6 @@ func (l *live) take(b Batch) error {
 			return err
 		}
 	}
-	for _, w := range b.Bindings {
-		l.places[w.Address].rev = b.ID
-	}
 	for _, d := range b.Due {
 		if p := l.places[d.Address]; p != nil {
 			p.last = max(p.last, d.Seq)
@@ -97,7 +95,9 @@ func (l *live) take(b Batch) error {
 // submit commits a user turn without waiting.
 func (s *Stream) submit(j *job, t ledger.Turn) error {
 	b := s.batch(turnRecord(t))
-	s.bind(&b, j.addr)
+	if err := s.bind(&b, j.addr); err != nil {
+		return err
+	}
 	s.noteWriter(&b, t.Author)
 	j.turn = t.ID.Seq
 	for i := range j.entries {
@@ -114,10 +114,17 @@ func (s *Stream) submit(j *job, t ledger.Turn) error {
 	return s.send(j, b)
 }
 
-// progress commits a turn between the question and the answer. One with a tool call must be durable before the tool runs.
+// progress commits a turn between the question and the answer. One with a tool call must be durable before the tool runs; it
+// doesn't reset the starts, because the tool may be what brings the process down.
 func (s *Stream) progress(j *job, t ledger.Turn) error {
 	b := s.batch(turnRecord(t))
-	if j != nil && j.turn != 0 && j.first().Starts > 0 {
+	if t.Final() { // beside the answer of a job
+		for a := range s.live.places {
+			s.deliver(&b, a, t.ID.Seq)
+		}
+		return s.commitEnd(b)
+	}
+	if j != nil && j.turn != 0 && !j.done && !j.mending && j.first().Starts > 0 && !t.HasToolCall() {
 		for i := range j.entries {
 			j.entries[i].Starts = 0
 		}
@@ -129,15 +136,20 @@ func (s *Stream) progress(j *job, t ledger.Turn) error {
 	return s.send(j, b)
 }
 
-// finish commits a final turn: with it, its entries have ended.
+// finish commits a final turn: with it, its entries have ended. One that shows nothing is no answer.
 func (s *Stream) finish(j *job, t ledger.Turn) error {
+	if blank(t.Text()) {
+		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the final turn has no text")}
+	}
 	b := s.batch(turnRecord(t))
 	s.trim(&b)
 	s.end(&b, j, EndAnswered, t.ID.Seq)
 	for a := range s.live.places {
 		s.deliver(&b, a, t.ID.Seq)
 	}
-	return s.commitEnd(b)
+	err := s.commitEnd(b)
+	j.done = err == nil
+	return err
 }
 
 // end writes the ends of a job's entries into the Batch.
@@ -159,15 +171,29 @@ func (s *Stream) writeEntries(b *Batch, j *job, expires time.Time) {
 	}
 }
 
-// bind binds the address to this thread where it isn't yet.
-func (s *Stream) bind(b *Batch, a Address) {
-	if s.live.places[a] != nil {
-		return
+// bind binds the address to this thread where it isn't yet. One that was given up as gone is served again: somebody has just
+// written there. One that is bound elsewhere is a Conflict.
+func (s *Stream) bind(b *Batch, a Address) error {
+	st, err := s.m.cfg.Store.Address(context.Background(), a)
+	bound := st.BindingRev != (Revision{})
+	switch {
+	case err != nil:
+		return &storeError{err}
+	case bound && st.Binding.Thread != s.thread:
+		return &storeError{&Conflict{What: "binding " + string(a)}}
 	}
-	p := &served{binding: Binding{Thread: s.thread, From: b.After + 1}}
-	s.live.places[a] = p
-	b.State.Addresses = append(b.State.Addresses, a)
-	b.Bindings = append(b.Bindings, BindingWrite{Address: a, Binding: p.binding})
+	if s.live.places[a] == nil {
+		s.live.places[a] = &served{last: st.Due}
+		b.State.Addresses = append(b.State.Addresses, a)
+		if !bound {
+			b.Bindings = append(b.Bindings, BindingWrite{Address: a, Binding: Binding{Thread: s.thread, From: b.After + 1}})
+		}
+	}
+	if st.Binding.Gone {
+		st.Binding.Gone = false
+		b.Bindings = append(b.Bindings, BindingWrite{Address: a, Rev: st.BindingRev, Binding: st.Binding})
+	}
+	return nil
 }
 
 // noteWriter keeps who opened the thread, and whether somebody else has joined.
@@ -199,79 +225,3 @@ func (s *Stream) showElsewhere(b *Batch, from Address, seq ledger.Seq) {
 		}
 	}
 }
-
-// trim moves the live window forward when it has grown beyond its size, down to half of it.
-func (s *Stream) trim(b *Batch) {
-	path := s.live.led.Path()
-	size := 0
-	for i := len(path) - 1; i >= 0; i-- {
-		size += weight(path[i])
-		if size > s.m.cfg.WindowBytes {
-			b.State.Window = s.cut(path)
-			s.live.led.DropBefore(b.State.Window)
-			return
-		}
-	}
-}
-
-// cut finds the user turn at which the newer half of a full window begins.
-func (s *Stream) cut(path []ledger.Turn) ledger.Seq {
-	size, at := 0, len(path)-1
-	for i := len(path) - 1; i >= 0; i-- {
-		if size += weight(path[i]); size > s.m.cfg.WindowBytes/2 {
-			break
-		}
-		if path[i].Role == ledger.RoleUser {
-			at = i
-		}
-	}
-	return path[at].ID.Seq
-}
-
-// send commits without waiting; a failure ends the turn in progress, with the store's error as the cause.
-func (s *Stream) send(j *job, b Batch) error {
-	if err := s.live.take(b); err != nil {
-		return err
-	}
-	var fail context.CancelCauseFunc
-	if j != nil {
-		fail = j.cancel
-	}
-	s.m.cfg.Store.Commit(context.Background(), b, func(_ Result, err error) {
-		if err != nil && fail != nil && !applied(err) {
-			fail(&storeError{err})
-		}
-	})
-	return nil
-}
-
-// commit commits and waits. Only then is the Batch's effect true in memory.
-func (s *Stream) commit(b Batch) error {
-	if _, err := CommitWait(context.Background(), s.m.cfg.Store, b); err != nil && !applied(err) {
-		return &storeError{err}
-	}
-	return s.live.take(b)
-}
-
-// commitEnd commits an end. If a courier has moved a cursor meanwhile, it goes without the first intents: they are a saving, not
-// a condition.
-func (s *Stream) commitEnd(b Batch) error {
-	err := s.commit(b)
-	var c *Conflict
-	if errors.As(err, &c) && c.OnlyOptional {
-		b.Cursors = nil
-		return s.commit(b)
-	}
-	return err
-}
-
-func applied(err error) bool {
-	var c *Conflict
-	return errors.As(err, &c) && c.Applied
-}
-
-// storeError marks an error of the store among those of a turn.
-type storeError struct{ err error }
-
-func (e *storeError) Error() string { return "session: " + e.err.Error() }
-func (e *storeError) Unwrap() error { return e.err }

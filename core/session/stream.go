@@ -34,20 +34,30 @@ type job struct {
 	entries []StoredEntry
 	turn    ledger.Seq // their user turn, once it is on the log
 	cancel  context.CancelCauseFunc
+	mending bool // turns that are appended close what a crash left open
+	done    bool // its entries have ended
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }
 func (j *job) last() *StoredEntry  { return &j.entries[len(j.entries)-1] }
 
-// work runs until nothing waits.
+func idsOf(entries []StoredEntry) []EntryID {
+	ids := make([]EntryID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.ID
+	}
+	return ids
+}
+
+// work runs until nothing waits, or until another Stream's turn has come.
 func (s *Stream) work() {
-	for {
-		ids, stop := s.take()
+	for fresh := true; ; fresh = false {
+		ids, stop := s.take(fresh)
 		if stop {
 			return
 		}
 		if err := s.absorb(ids); err != nil {
-			s.lose(err)
+			s.lose(err, ids)
 			continue
 		}
 		if j := s.next(); j != nil {
@@ -56,29 +66,43 @@ func (s *Stream) work() {
 	}
 }
 
-// take empties the inbox. Where nothing waits, or the Manager stops, the worker ends.
-func (s *Stream) take() (ids []EntryID, stop bool) {
+// take empties the inbox. Where nothing waits, or the Manager stops, the worker ends; a worker that isn't fresh also ends where
+// Streams wait for one, behind which this one then waits.
+func (s *Stream) take(fresh bool) (ids []EntryID, stop bool) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
-	if s.m.stopping || len(s.inbox) == 0 && len(s.waiting) == 0 {
+	switch {
+	case s.m.stopping || len(s.inbox) == 0 && len(s.waiting) == 0:
 		s.running, s.idle = false, time.Now()
+		s.m.release()
+		return nil, true
+	case !fresh && len(s.m.ready) > 0:
+		s.m.ready = append(s.m.ready, s)
+		s.m.release()
 		return nil, true
 	}
 	ids, s.inbox = s.inbox, nil
 	return ids, false
 }
 
-// absorb reads the entries named and lets those in that wait and aren't here yet.
+// absorb reads the entries named and lets those in that wait and aren't here yet. One whose user turn is on another thread's log
+// goes there; one that can't be read holds up nobody but itself.
 func (s *Stream) absorb(ids []EntryID) error {
 	for _, id := range ids {
 		if slices.ContainsFunc(s.waiting, func(e StoredEntry) bool { return e.ID == id }) {
 			continue
 		}
 		e, ok, err := s.m.cfg.Store.Entry(s.m.turns, id)
-		if err != nil {
+		var corrupt *CorruptError
+		switch {
+		case errors.As(err, &corrupt):
+			s.m.cfg.Logger.Error("entry unreadable", observe.KeyEntry, id.String(), observe.KeyError, err)
+		case err != nil:
 			return err
-		}
-		if ok && e.State.Waits() {
+		case !ok || !e.State.Waits():
+		case e.State == EntrySubmitted && e.Thread != s.thread:
+			s.m.wakeIn(e.Thread, id)
+		default:
 			s.waiting = append(s.waiting, e)
 		}
 	}
@@ -109,11 +133,20 @@ func (s *Stream) next() *job {
 	})
 }
 
+// Limits of what is answered together: far below those of a Batch.
+const (
+	maxTogether      = 64
+	maxTogetherBytes = 64 << 10
+)
+
 // together counts how many of an address's waiting messages make one turn: consecutive plain ones of one author.
 func (s *Stream) together(here []StoredEntry) int {
-	n := 1
-	for !s.m.cfg.OneByOne && n < len(here) && plain(here[0]) && plain(here[n]) &&
+	n, size := 1, bulk(here[0].Inbound)
+	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && plain(here[0]) && plain(here[n]) &&
 		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID {
+		if size += bulk(here[n].Inbound); size > maxTogetherBytes {
+			break
+		}
 		n++
 	}
 	return n
@@ -143,72 +176,11 @@ func (s *Stream) remove(match func(StoredEntry) bool) *job {
 
 // do brings a job to its end, or, where the store or the grace ends first, leaves it as it stands.
 func (s *Stream) do(j *job) {
-	err := s.hydrate(s.m.turns)
-	if err == nil {
-		err = s.handle(j)
-	}
-	if err != nil {
-		s.lose(err)
+	if err := s.try(j); err != nil {
+		s.lose(err, idsOf(j.entries))
 		return
 	}
 	s.retries = 0
-}
-
-// lose gives up what is in memory: something else is, or may be, in the store. What waits is read again, unless the process is
-// about to end.
-func (s *Stream) lose(err error) {
-	s.close()
-	s.waiting = nil
-	log := s.m.cfg.Logger.With(observe.KeyThread, s.thread.String(), observe.KeyError, err)
-	if errors.Is(err, errShutdown) || errors.Is(err, ErrUnknown) || errors.Is(err, ErrClosed) || s.m.turns.Err() != nil {
-		log.Debug("thread left as it stands")
-		s.forget()
-		return
-	}
-	s.retries++
-	log.Error("thread read again", observe.KeyAttempt, s.retries)
-	t := time.NewTimer(min(time.Duration(s.retries)*100*time.Millisecond, 5*time.Second))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		s.refill()
-	case <-s.m.turns.Done():
-	}
-}
-
-// forget empties the inbox: the next life of the process, or the next message, finds what waits.
-func (s *Stream) forget() {
-	s.m.mu.Lock()
-	defer s.m.mu.Unlock()
-	s.inbox = nil
-}
-
-// refill wakes every entry that waits at the thread's addresses anew: an address may have been bound elsewhere meanwhile.
-func (s *Stream) refill() {
-	for _, a := range s.unroute() {
-		entries, err := s.m.cfg.Store.Waiting(s.m.turns, a)
-		if err != nil {
-			s.m.cfg.Logger.Error("waiting entries unreadable", observe.KeyAddress, a, observe.KeyError, err)
-		}
-		for _, e := range entries {
-			s.m.wake(e.ID)
-		}
-	}
-}
-
-// unroute forgets which addresses are routed to this thread, and returns them.
-func (s *Stream) unroute() []Address {
-	s.m.mu.Lock()
-	defer s.m.mu.Unlock()
-	var out []Address
-	for a, thread := range s.m.routes {
-		if thread == s.thread {
-			out = append(out, a)
-			delete(s.m.routes, a)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // close ends the Step, where one lives.

@@ -1,0 +1,118 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"orebot/core/observe"
+)
+
+// maxRereads is how often in a row a thread is read again for a reason that reading again should have removed.
+const maxRereads = 8
+
+// panicError is a panic outside a turn.
+type panicError struct{ what any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("session: panic: %v", e.what) }
+
+// try handles a job. A panic costs this job, not the process.
+func (s *Stream) try(j *job) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log(j).Error("panic outside a turn", observe.KeyError, r, "stack", string(debug.Stack()))
+			err = &panicError{r}
+		}
+	}()
+	if err := s.hydrate(s.m.turns); err != nil {
+		return err
+	}
+	return s.handle(j)
+}
+
+// lose gives up what is in memory: something else is, or may be, in the store. The entries named, and what waits, are read again,
+// unless the process is about to end.
+func (s *Stream) lose(err error, ids []EntryID) {
+	s.close()
+	stuck := ids
+	ids = append(ids, idsOf(s.waiting)...)
+	s.waiting = nil
+	log := s.m.cfg.Logger.With(observe.KeyThread, s.thread.String(), observe.KeyError, err)
+	if errors.Is(err, errShutdown) || errors.Is(err, ErrClosed) || s.m.turns.Err() != nil {
+		log.Debug("thread left as it stands")
+		s.forget()
+		return
+	}
+	s.retries++
+	log.Error("thread read again", observe.KeyAttempt, s.retries)
+	if sleep(s.m.turns, min(time.Duration(s.retries)*100*time.Millisecond, 5*time.Second)) != nil {
+		return
+	}
+	if s.retries > maxRereads && stubborn(err) {
+		s.abandon(stuck)
+		s.retries = 0
+	}
+	s.unroute()
+	for _, id := range ids { // an address may have been bound elsewhere meanwhile
+		s.m.wake(id)
+	}
+}
+
+// stubborn reports whether an error comes from what is stored or from the code, so that it will be there for ever.
+func stubborn(err error) bool {
+	var conflict *Conflict
+	var corrupt *CorruptError
+	var panicked *panicError
+	return errors.As(err, &conflict) || errors.As(err, &corrupt) || errors.As(err, &panicked) || errors.Is(err, ErrTooLarge)
+}
+
+// abandon ends entries that can't even be ended with a line in the chat. The operator is told instead.
+func (s *Stream) abandon(ids []EntryID) {
+	for _, id := range ids {
+		log := s.m.cfg.Logger.With(observe.KeyEntry, id.String())
+		e, ok, err := s.m.cfg.Store.Entry(s.m.turns, id)
+		if err == nil && ok && e.State.Waits() {
+			err = s.endSilently(&job{addr: id.Address, entries: []StoredEntry{e}}, EndUndeliverable)
+		}
+		log.Error(observe.MsgTurnGivenUp, observe.KeyError, err)
+	}
+}
+
+// forget empties the inbox: the next life of the process, or the next message, finds what waits.
+func (s *Stream) forget() {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	s.inbox = nil
+}
+
+// unroute forgets which addresses are routed to this thread.
+func (s *Stream) unroute() {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	for a, thread := range s.m.routes {
+		if thread == s.thread {
+			delete(s.m.routes, a)
+		}
+	}
+}
+
+// reread makes the job's entries those that are stored and still wait.
+func (s *Stream) reread(j *job) error {
+	var now []StoredEntry
+	for _, id := range idsOf(j.entries) {
+		e, ok, err := s.m.cfg.Store.Entry(context.Background(), id)
+		if err != nil {
+			return err
+		}
+		if ok && e.State.Waits() {
+			now = append(now, e)
+		}
+	}
+	j.entries = now
+	if len(now) > 0 {
+		j.turn = now[0].Turn
+	}
+	return nil
+}

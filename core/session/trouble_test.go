@@ -1,0 +1,352 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/session"
+	"orebot/core/session/storetest"
+)
+
+// odd is a store some of whose calls a test replaces.
+type odd struct {
+	*storetest.Memory
+	entry   func(session.EntryID) error
+	address func(session.Address) error
+	thread  func() error
+	before  func(b *session.Batch) // of each commit
+}
+
+func (o *odd) Entry(ctx context.Context, id session.EntryID) (session.StoredEntry, bool, error) {
+	if o.entry != nil {
+		if err := o.entry(id); err != nil {
+			return session.StoredEntry{}, false, err
+		}
+	}
+	return o.Memory.Entry(ctx, id)
+}
+
+func (o *odd) Address(ctx context.Context, a session.Address) (session.AddressState, error) {
+	if o.address != nil {
+		if err := o.address(a); err != nil {
+			return session.AddressState{}, err
+		}
+	}
+	return o.Memory.Address(ctx, a)
+}
+
+func (o *odd) Thread(ctx context.Context, id ledger.ThreadID) (session.Thread, session.Revision, bool, error) {
+	if o.thread != nil {
+		if err := o.thread(); err != nil {
+			return session.Thread{}, session.Revision{}, false, err
+		}
+	}
+	return o.Memory.Thread(ctx, id)
+}
+
+func (o *odd) Commit(ctx context.Context, b session.Batch, done func(session.Result, error)) {
+	if o.before != nil {
+		o.before(&b)
+	}
+	o.Memory.Commit(ctx, b, done)
+}
+
+func on(o *odd) func(*session.Config) { return func(c *session.Config) { c.Store = o } }
+
+// times returns a function that fails n times with err.
+func times(n int, err error) func() error {
+	var mu sync.Mutex
+	return func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n--; n >= 0 {
+			return err
+		}
+		return nil
+	}
+}
+
+// Whatever happens to whichever commit, and however often, the process living on: one turn, one answer, and no question is asked
+// twice for a store that was only full.
+func TestTroubleAtEveryCommit(t *testing.T) {
+	for name, fail := range map[string]func(*storetest.Memory){
+		"full":               func(m *storetest.Memory) { m.FailNext(session.ErrPaused) },
+		"unknown, not there": func(m *storetest.Memory) { m.FailNext(session.ErrUnknown) },
+		"unknown, there":     func(m *storetest.Memory) { m.FailNextApplied(session.ErrUnknown) },
+		"another error":      func(m *storetest.Memory) { m.FailNext(errors.New("no")) },
+		"conflict":           func(m *storetest.Memory) { m.FailNext(&session.Conflict{What: "log"}) },
+	} {
+		for at := 1; at <= 4; at++ { // the two user turns and the two answers
+			for _, often := range []int{1, 3} {
+				t.Run(fmt.Sprintf("%s/%d/%d", name, at, often), func(t *testing.T) {
+					bubble(t, func(t *testing.T, mem *storetest.Memory) { trouble(t, mem, fail, at, often) })
+				})
+			}
+		}
+	}
+}
+
+func trouble(t *testing.T, mem *storetest.Memory, fail func(*storetest.Memory), at, often int) {
+	n := 0
+	o := &odd{Memory: mem}
+	o.before = func(b *session.Batch) {
+		if b.State == nil {
+			return
+		}
+		if n++; n >= at && n < at+often {
+			fail(mem)
+		}
+	}
+	p := echo(time.Second)
+	b := start(t, mem, p, on(o))
+	one, two := msg(dm, "slack:U1", "one"), msg(dm, "slack:U2", "two")
+	b.accept(one)
+	time.Sleep(10 * time.Minute)
+	b.accept(two)
+	time.Sleep(10 * time.Minute)
+	synctest.Wait()
+	b.ended(one, session.EndAnswered)
+	b.ended(two, session.EndAnswered)
+	equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user two", "assistant re: two"})
+	if got := len(b.answers()); got != 2 {
+		t.Errorf("%d answers announced, want 2: %q", got, b.events())
+	}
+	if st, _ := mem.Address(t.Context(), dm); st.Due != 4 {
+		t.Errorf("due %d, want 4", st.Due)
+	}
+	b.stopLife()
+}
+
+// answers returns the announced turns of the assistant.
+func (b *bench) answers() (out []string) {
+	for _, ev := range b.events() {
+		if len(ev) > len(dm)+10 && ev[len(dm)+1:len(dm)+10] == "assistant" {
+			out = append(out, ev)
+		}
+	}
+	return out
+}
+
+func TestAFullStoreCostsNoSecondAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := echo(time.Second)
+		b := start(t, mem, p)
+		in := msg(dm, "slack:U1", "hi")
+		b.accept(in)
+		time.Sleep(500 * time.Millisecond)
+		for range 50 {
+			mem.FailNext(session.ErrPaused)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		b.ended(in, session.EndAnswered)
+		if n := len(p.prompts()); n != 1 {
+			t.Errorf("the model was asked %d times, want once", n)
+		}
+		b.stopLife()
+	})
+}
+
+// Reading may fail for a while, anywhere.
+func TestReadsThatFailForAWhileLoseNothing(t *testing.T) {
+	no := errors.New("no")
+	for name, set := range map[string]func(o *odd, f func() error){
+		"entry":   func(o *odd, f func() error) { o.entry = func(session.EntryID) error { return f() } },
+		"address": func(o *odd, f func() error) { o.address = func(session.Address) error { return f() } },
+		"thread":  func(o *odd, f func() error) { o.thread = f },
+	} {
+		for n := range 6 {
+			t.Run(fmt.Sprint(name, n), func(t *testing.T) {
+				bubble(t, func(t *testing.T, mem *storetest.Memory) {
+					b := start(t, mem, echo(0))
+					b.accept(msg(dm, "slack:U1", "one"))
+					synctest.Wait()
+					b.stopLife()
+					o := &odd{Memory: mem}
+					set(o, times(n, no))
+					b = start(t, mem, echo(time.Second), on(o))
+					two, three := msg(dm, "slack:U1", "two"), msg(dm, "slack:U2", "three")
+					b.accept(two)
+					b.accept(three)
+					time.Sleep(time.Hour)
+					synctest.Wait()
+					b.ended(two, session.EndAnswered)
+					b.ended(three, session.EndAnswered)
+					equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user two", "assistant re: two",
+						"user three", "assistant re: three"})
+					b.stopLife()
+				})
+			})
+		}
+	}
+}
+
+// An entry that was submitted in another life is resumed on its own log, even if its address can't be read when it is listed.
+func TestASubmittedEntryIsResumedWhereItsTurnIs(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0))
+		b.accept(msg(dm, "slack:U1", "one"))
+		synctest.Wait()
+		b.stopLife()
+		b = start(t, mem, echo(time.Hour), func(c *session.Config) { c.ShutdownGrace = 0 })
+		in := msg(dm, "slack:U1", "two")
+		b.accept(in)
+		time.Sleep(time.Second)
+		b.stopLife()
+		for n := range 4 {
+			o := &odd{Memory: mem}
+			f := times(n, errors.New("no"))
+			o.address = func(session.Address) error { return f() }
+			b = start(t, mem, echo(0), on(o))
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			b.stopLife()
+		}
+		b.ended(in, session.EndAnswered)
+		equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user two", "assistant re: two"})
+		if st, _ := mem.Address(t.Context(), dm); st.Due != 4 {
+			t.Errorf("due %d, want 4", st.Due)
+		}
+	})
+}
+
+// An entry that can't be read holds up nobody but itself.
+func TestACorruptEntryHoldsUpNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		bad, good := msg(dm, "slack:U1", "bad"), msg(dm, "slack:U2", "good")
+		o := &odd{Memory: mem, entry: func(id session.EntryID) error {
+			if id == bad.ID() {
+				return &session.CorruptError{Err: errors.New("bad")}
+			}
+			return nil
+		}}
+		b := start(t, mem, echo(0), on(o))
+		b.accept(bad)
+		b.accept(good)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		b.ended(good, session.EndAnswered)
+		b.stopLife()
+	})
+}
+
+// broken is a store whose logs can't be decoded.
+type broken struct{ *storetest.Memory }
+
+func (broken) Log(_ context.Context, id ledger.ThreadID, from ledger.Seq, _ int) ([]session.LogRecord, error) {
+	return nil, &session.CorruptError{Thread: id, Seq: from, Err: errors.New("bad")}
+}
+
+func TestEntriesOfABrokenThreadGetALine(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(time.Hour), func(c *session.Config) { c.ShutdownGrace = 0 })
+		in, waiting := msg(dm, "slack:U1", "one"), msg(dm, "slack:U2", "two")
+		b.accept(in)
+		b.accept(waiting)
+		time.Sleep(time.Second)
+		b.stopLife()
+		b = start(t, mem, echo(0), func(c *session.Config) { c.Store = broken{mem} })
+		later := msg(dm, "slack:U1", "three")
+		b.accept(later)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for _, in := range []session.Inbound{in, waiting, later} {
+			b.ended(in, session.EndNoticed)
+		}
+		if n := len(b.events()); n != 3 {
+			t.Errorf("events %q, want three lines", b.events())
+		}
+		b.stopLife()
+	})
+}
+
+// Where not even a line can be written, a message still comes to its end, and the model isn't asked for ever.
+func TestAThreadWhoseStateIsUnreadableEndsItsEntries(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		o := &odd{Memory: mem, thread: func() error { return &session.CorruptError{Err: errors.New("bad")} }}
+		p := echo(0)
+		b := start(t, mem, p, on(o))
+		one, two := msg(dm, "slack:U1", "one"), msg(dm, "slack:U2", "two")
+		b.accept(one)
+		b.accept(two)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		b.ended(one, session.EndUndeliverable)
+		b.ended(two, session.EndUndeliverable)
+		if len(p.prompts()) != 0 {
+			t.Errorf("%d prompts", len(p.prompts()))
+		}
+		b.stopLife()
+	})
+}
+
+// An address bound elsewhere by somebody else is found to be so before the model is asked.
+func TestABindingMadeByAnotherLifeHolds(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0))
+		b.accept(msg(dm, "slack:U1", "one"))
+		synctest.Wait()
+		const moved = session.Address("slack:T1/D2")
+		st, _ := mem.Address(t.Context(), dm)
+		thread := st.Binding.Thread
+		b.accept(msg(moved, "slack:U2", "elsewhere"))
+		synctest.Wait()
+		st, _ = mem.Address(t.Context(), moved)
+		_, err := session.CommitWait(t.Context(), mem, session.Batch{ID: session.NewBatchID(), Bindings: []session.BindingWrite{
+			{Address: moved, Rev: st.BindingRev, Binding: session.Binding{Thread: thread, From: 1}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.stopLife()
+		p := echo(0)
+		b = start(t, mem, p)
+		in := msg(moved, "slack:U2", "here")
+		b.accept(in)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		b.ended(in, session.EndAnswered)
+		equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user here", "assistant re: here"})
+		b.stopLife()
+	})
+}
+
+func TestTheSameIdsInTheFeedAreOneTurn(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(time.Minute), func(c *session.Config) { c.Store = stutter{mem} })
+		in := []session.Inbound{msg(dm, "slack:U1", "one"), msg(dm, "slack:U2", "two")}
+		for _, in := range in {
+			b.accept(in)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user two", "assistant re: two"})
+		b.stopLife()
+	})
+}
+
+// stutter names every entry of the feed at once and again later.
+type stutter struct{ *storetest.Memory }
+
+func (s stutter) Watch(ctx context.Context, f func(session.EntryID)) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	return s.Memory.Watch(ctx, func(id session.EntryID) {
+		f(id)
+		f(id)
+		wg.Go(func() {
+			for _, d := range []time.Duration{time.Second, 59 * time.Second, time.Minute, 3 * time.Minute} {
+				select {
+				case <-time.After(d):
+					f(id)
+				case <-ctx.Done():
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+)
+
+// trim moves the live window forward when it has grown beyond its size, down to half of it.
+func (s *Stream) trim(b *Batch) {
+	path := s.live.led.Path()
+	size := 0
+	for i := len(path) - 1; i >= 0; i-- {
+		size += weight(path[i])
+		if size > s.m.cfg.WindowBytes {
+			if start := s.cut(path); start > b.State.Window {
+				b.State.Window = start
+				s.live.led.DropBefore(start)
+			}
+			return
+		}
+	}
+}
+
+// cut finds the user turn at which the newer half of a full window begins: the newest one, where that exchange alone is more. A
+// window never begins inside an exchange, where a tool's result would have lost its call.
+func (s *Stream) cut(path []ledger.Turn) ledger.Seq {
+	size, at := 0, 0
+	for i := len(path) - 1; i >= 0; i-- {
+		size += weight(path[i])
+		if at > 0 && size > s.m.cfg.WindowBytes/2 {
+			break
+		}
+		if path[i].Role == ledger.RoleUser {
+			at = i
+		}
+	}
+	return path[at].ID.Seq
+}
+
+// weight is a turn's size in the live window: the bytes that its artifacts hold, and a little for the turn itself.
+func weight(t ledger.Turn) int {
+	n := 200
+	for _, a := range t.Artifacts {
+		switch a := a.(type) {
+		case artifact.Text:
+			n += len(a.Content)
+		case artifact.Reasoning:
+			n += len(a.Content)
+		case artifact.ToolCall:
+			n += len(a.Arguments)
+		case artifact.ToolResult:
+			n += len(a.Content)
+		case artifact.Image:
+			n += len(a.URL)
+		}
+	}
+	return n
+}
