@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 		dm := place{team: "T1", channel: sim.OpenDM(ann)}.address()
 		thread := place{team: "T1", channel: ch, thread: root}.address()
 		return &conduittest.Rig{
-			Name: Name, Places: []session.Address{thread, dm}, Long: 10_000,
+			Name: Name, Places: []session.Address{thread, dm}, Long: 7000,
 			Renderer: Renderer{}, Poster: &poster{api: api, log: logger},
 			Fault: func(a session.Address, f conduittest.Fault) bool { return script(sim, ch, f) },
 			Shown: func(a session.Address) []string { return shownAt(sim, a) },

@@ -20,6 +20,7 @@ type gate struct {
 
 	mu   sync.Mutex
 	last time.Time // the last open that was let through
+	held time.Time // Slack said that it wants no open before
 	row  int       // opens since the last good connection
 }
 
@@ -48,14 +49,24 @@ func (g *gate) next() time.Duration {
 		g.row = 0
 	}
 	at := now
+	if g.held.After(at) {
+		at = g.held
+	}
 	if g.row > 0 {
-		if due := g.last.Add(min(firstGap<<min(g.row-1, 10), lastGap)); due.After(now) {
+		if due := g.last.Add(min(firstGap<<min(g.row-1, 10), lastGap)); due.After(at) {
 			at = due
 		}
 	}
 	g.row++
 	g.last = at
 	return at.Sub(now)
+}
+
+// hold keeps the gate closed for d.
+func (g *gate) hold(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = g.now().Add(d)
 }
 
 // stormy reports whether connections end as soon as they are open.

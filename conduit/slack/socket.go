@@ -46,7 +46,7 @@ func (n *intake) connect(ctx context.Context) error {
 func (n *intake) life(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	sm := n.newClient()
+	sm := n.newClient(ctx)
 	n.client.Store(sm)
 	defer n.up.Store(false)
 	ended := make(chan error, 1)
@@ -68,11 +68,14 @@ func (n *intake) life(ctx context.Context) error {
 	}
 }
 
-func (n *intake) newClient() *socketmode.Client {
+func (n *intake) newClient(life context.Context) *socketmode.Client {
 	api := n.s.cfg.API
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return n.dial(ctx, life, network, addr)
+	}
 	return socketmode.New(api.client,
 		socketmode.OptionDialer(&websocket.Dialer{
-			NetDialContext: n.dial, Proxy: api.account.Proxy, TLSClientConfig: api.account.TLS.Clone(),
+			NetDialContext: dial, Proxy: api.account.Proxy, TLSClientConfig: api.account.TLS.Clone(),
 			HandshakeTimeout: handshake, WriteBufferSize: ackBuffer,
 		}),
 		socketmode.OptionReadLimit(readLimit),
@@ -80,8 +83,9 @@ func (n *intake) newClient() *socketmode.Client {
 	)
 }
 
-// dial connects for the WebSocket; whatever arrives then is a sign of life.
-func (n *intake) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// dial connects for the WebSocket. Whatever arrives then is a sign of life; and the connection is cut when life ends, which the
+// WebSocket's handshake doesn't heed.
+func (n *intake) dial(ctx, life context.Context, network, addr string) (net.Conn, error) {
 	dial := n.s.cfg.API.account.DialContext
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: handshake}).DialContext
@@ -90,14 +94,17 @@ func (n *intake) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	return &heard{Conn: c, n: n}, nil
+	h := &heard{Conn: c, n: n}
+	h.spare = context.AfterFunc(life, func() { _ = c.Close() })
+	return h, nil
 }
 
 // heard is a connection that reports signs of life, at most one a second: Slack's pings are seen nowhere else.
 type heard struct {
 	net.Conn
-	n    *intake
-	last atomic.Int64
+	n     *intake
+	spare func() bool // lets the connection outlive its client; used when it is closed anyway
+	last  atomic.Int64
 }
 
 // Read reads, and beats while the conduit is connected.
@@ -108,6 +115,12 @@ func (h *heard) Read(p []byte) (int, error) {
 		h.n.s.cfg.Health.Beat()
 	}
 	return k, err
+}
+
+// Close closes the connection.
+func (h *heard) Close() error {
+	h.spare()
+	return h.Conn.Close()
 }
 
 // event handles what the library reports. over: this client has to end, with err where Slack refuses the credentials.
@@ -159,7 +172,10 @@ func (n *intake) failed(ev socketmode.Event) (over bool, err error) {
 	}
 	n.trouble(err)
 	var limited *slackgo.RateLimitedError
-	return fail.Backoff > maxNap && !errors.As(err, &limited), nil
+	if errors.As(err, &limited) {
+		n.s.cfg.API.gate.hold(limited.RetryAfter)
+	}
+	return fail.Backoff > maxNap, nil
 }
 
 // trouble tells of a connection that can't be opened, once a streak.

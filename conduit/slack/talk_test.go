@@ -261,31 +261,6 @@ func TestQuit(t *testing.T) {
 	})
 }
 
-// TestFlood: more than the queues hold is dropped without an ack, the reader lives on, and everything comes to an answer.
-func TestFlood(t *testing.T) {
-	inRig(t, simslack.Options{NoEcho: true}, func(t *testing.T, r *rig) {
-		time.Sleep(time.Second)
-		r.mem.Hold()
-		const n = maxQueue + maxFlight + 100
-		for i := range n {
-			u := r.AddUser(fmt.Sprint("u", i))
-			r.Say(u, r.OpenDM(u), "hi")
-		}
-		time.Sleep(time.Second)
-		if c := r.logs.count("more comes in than can be stored"); c != 1 {
-			t.Errorf("%d warnings", c)
-		}
-		r.mem.Release()
-		time.Sleep(20 * time.Minute)
-		if got := len(r.posts()); got != n {
-			t.Errorf("%d answers to %d messages", got, n)
-		}
-		if c := len(r.Calls("apps.connections.open")); c != 1 {
-			t.Errorf("%d connections", c)
-		}
-	})
-}
-
 func TestPerson(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		guest, member, stranger := r.AddUser("gus", simslack.Guest()), r.AddUser("mia"), r.AddUser("eve", simslack.External("T9"))
