@@ -2,6 +2,7 @@ package slack
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,11 +67,12 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// timeOf is when a message with this ts was written, to the second and the microseconds that the ts has.
+// timeOf is when a message with this ts was written.
 func timeOf(ts string) time.Time {
-	var sec, micros int64
 	s, frac, _ := strings.Cut(ts, ".")
-	if _, err := fmt.Sscan(s+" "+(frac + "000000")[:6], &sec, &micros); err != nil {
+	sec, err := strconv.ParseInt(s, 10, 64)
+	micros, err2 := strconv.ParseInt((frac + "000000")[:6], 10, 64)
+	if err != nil || err2 != nil {
 		return time.Time{}
 	}
 	return time.Unix(sec, micros*1000).UTC()

@@ -1,0 +1,221 @@
+package slack
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"orebot/core/session"
+)
+
+// event wraps an event as Slack does.
+func event(ev string) []byte {
+	return []byte(`{"type":"event_callback","team_id":"T9","api_app_id":"A1","event":` + ev + `}`)
+}
+
+func TestTranslate(t *testing.T) {
+	at := time.Unix(1795982400, 100_000).UTC()
+	base := session.Inbound{
+		Key: "T1/C1/1795982400.000100", Order: "1795982400.000100", Message: "1795982400.000100", At: at, Text: "hi",
+		Address: "slack:T1/C1/1795982400.000100", Place: "slack:C1", Author: session.Author{ID: "slack:U1"},
+	}
+	with := func(change func(*session.Inbound)) session.Inbound {
+		in := base
+		change(&in)
+		return in
+	}
+	for name, c := range map[string]struct {
+		ev   string
+		want session.Inbound
+	}{
+		"ambient":           {`"text":"hi","channel_type":"channel"`, base},
+		"mention":           {`"text":"<@UBOT> hi","channel_type":"channel"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"app_mention":       {`"type":"app_mention","text":"<@UBOT> hi"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"mention in blocks": {`"text":"hi","blocks":[{"elements":[{"type":"user","user_id":"UBOT"}]}]`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"mention behind": {`"text":"hi <@UBOT|x>","channel_type":"group"`, with(func(in *session.Inbound) {
+			in.Call, in.Text = session.CallMention, "hi @x"
+		})},
+		"elsewhere": {`"text":"<@U2> hi","channel_type":"channel"`, with(func(in *session.Inbound) {
+			in.Elsewhere, in.Text = true, "@U2 hi"
+		})},
+		"elsewhere, a group": {`"text":"<!subteam^S1|@team> hi","channel_type":"channel"`, with(func(in *session.Inbound) {
+			in.Elsewhere, in.Text = true, "@team hi"
+		})},
+		"in a thread": {`"text":"hi","thread_ts":"1795982000.000001","channel_type":"channel"`, with(func(in *session.Inbound) {
+			in.Address = "slack:T1/C1/1795982000.000001"
+		})},
+		"the root again": {`"text":"hi","thread_ts":"1795982400.000100","channel_type":"channel"`, base},
+		"broadcast": {`"subtype":"thread_broadcast","text":"hi","thread_ts":"1795982000.000001","channel_type":"channel"`, with(func(in *session.Inbound) {
+			in.Address = "slack:T1/C1/1795982000.000001"
+		})},
+		"DM": {`"text":"<@UBOT> hi","channel":"D1","channel_type":"im"`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1", "", session.CallDirect
+		})},
+		"DM thread": {`"text":"hi","channel":"D1","channel_type":"im","thread_ts":"1795982000.000001"`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1/1795982000.000001", "", session.CallDirect
+		})},
+		"group DM with a D": {`"text":"hi","channel":"D1","channel_type":"mpim"`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place = "T1/D1/1795982400.000100", "slack:T1/D1/1795982400.000100", "slack:D1"
+		})},
+		"me_message": {`"subtype":"me_message","text":"hi","channel_type":"channel"`, base},
+		"other bot": {`"text":"hi","bot_id":"B2","bot_profile":{"id":"B2","app_id":"A2"}`, with(func(in *session.Inbound) {
+			in.Author = session.Author{ID: "slack:B2", Bot: true, Known: true}
+		})},
+		"webhook": {`"subtype":"bot_message","user":null,"text":"hi","bot_id":"B3"`, with(func(in *session.Inbound) {
+			in.Author = session.Author{ID: "slack:B3", Bot: true, Known: true}
+		})},
+		"slackbot": {`"user":"USLACKBOT","text":"hi"`, with(func(in *session.Inbound) {
+			in.Author = session.Author{ID: "slack:USLACKBOT", Bot: true, Known: true}
+		})},
+		"external": {`"user":"U9","text":"hi","team":"T1","user_team":"T9"`, with(func(in *session.Inbound) {
+			in.Author = session.Author{ID: "slack:U9", External: true}
+		})},
+		"own team in a shared channel": {`"text":"hi","team":"T1","source_team":"T1"`, base},
+		"forward": {`"text":"","attachments":[{"is_share":true,"text":"said &lt;this&gt;\nand that"},{"from_url":"https://x","text":"unfurl"}]`, with(func(in *session.Inbound) {
+			in.Text = "> said <this>\n> and that"
+		})},
+		"files": {`"subtype":"file_share","text":"hi","files":[{"id":"F1","name":"a.png","mimetype":"image/png","size":10,"url_private_download":"https://files.slack.com/a"},
+			{"id":"F2","file_access":"check_file_info"},{"id":"F3","mode":"tombstone"},{"id":"F4","mode":"external","is_external":true,"url_private_download":"https://evil.example/x"},7,{"id":"../x"}]`,
+			with(func(in *session.Inbound) {
+				in.Attachments = []session.Attachment{
+					{ID: "F1", Name: "a.png", MIME: "image/png", Size: 10, URL: "https://files.slack.com/a"}, {ID: "F2"}, {ID: "F4"},
+				}
+			})},
+		"odd fields":  {`"text":"hi","blocks":"x","files":{},"attachments":7,"bot_profile":[],"team":["T2"],"channel_type":1`, base},
+		"ts a number": {`"text":"hi","ts":1795982400.000100`, base},
+	} {
+		ev := map[string]json.RawMessage{}
+		for _, raw := range []string{`"type":"message","user":"U1","channel":"C1","ts":"1795982400.000100"`, c.ev} {
+			if err := json.Unmarshal([]byte("{"+raw+"}"), &ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole, err := json.Marshal(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, why, err := translate(event(string(whole)), me); err != nil || why != "" || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %q %v\n%s\nwant\n%s", name, why, err, inJSON(got), inJSON(c.want))
+		}
+	}
+}
+
+func inJSON(in session.Inbound) string {
+	b, err := json.Marshal(in)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func TestTranslateIgnores(t *testing.T) {
+	const head = `"type":"message","channel":"C1","ts":"1.2",`
+	for ev, want := range map[string]string{
+		`{` + head + `"user":"UBOT"}`:                                                    ignoredOwn,
+		`{` + head + `"user":"U1","bot_id":"BBOT"}`:                                      ignoredOwn,
+		`{` + head + `"subtype":"bot_message","bot_id":"BBOT"}`:                          ignoredOwn,
+		`{` + head + `"bot_id":"B7","bot_profile":{"id":"B7","app_id":"A1"}}`:            ignoredOwn,
+		`{` + head + `"user":"U1","app_id":"A1"}`:                                        ignoredOwn,
+		`{` + head + `"subtype":"message_changed","message":{"user":"U1","text":"new"}}`: ignoredEdit,
+		`{` + head + `"subtype":"message_deleted","deleted_ts":"1.1"}`:                   ignoredDelete,
+		`{` + head + `"user":"U1","subtype":"channel_join"}`:                             ignoredSubtype,
+		`{` + head + `"user":"U1","subtype":"huddle_thread"}`:                            ignoredSubtype,
+		`{"type":"reaction_added","user":"U1"}`:                                          ignoredEvent,
+		`{"type":"member_joined_channel","user":"UBOT","channel":"C1"}`:                  ignoredEvent,
+		`{}`:                                    ignoredEvent,
+		`null`:                                  ignoredEvent,
+		`"text"`:                                ignoredEvent,
+		`{"type":"message"}`:                    ignoredInvalid,
+		`{` + head + `"text":"nobody said it"}`: ignoredInvalid,
+		`{` + head + `"user":"u one"}`:          ignoredInvalid,
+		`{` + head + `"user":"U1","channel":"C1/2"}`:                   ignoredInvalid,
+		`{` + head + `"user":"U1","ts":"now"}`:                         ignoredInvalid,
+		`{` + head + `"user":"U1","ts":"1.2/3"}`:                       ignoredInvalid,
+		`{` + head + `"user":"U1","thread_ts":"../../T2/C2/1.2"}`:      ignoredInvalid,
+		`{` + head + `"user":"` + strings.Repeat("U", 65) + `"}`:       ignoredInvalid,
+		`{` + head + `"user":"U1","ts":"99999999999999999999.000001"}`: ignoredInvalid,
+	} {
+		if _, why, err := translate(event(ev), me); why != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", ev, why, err, want)
+		}
+	}
+	for _, payload := range []string{"", "null", "[]", "7", "{", `"x"`} {
+		if _, why, err := translate([]byte(payload), me); why != ignoredInvalid || err == nil {
+			t.Errorf("%q: %q, %v", payload, why, err)
+		}
+	}
+}
+
+// FuzzTranslate: whatever comes in, it is ignored or it is a message whose address and key are sound.
+func FuzzTranslate(f *testing.F) {
+	f.Add(event(`{"type":"message","user":"U1","channel":"C1","ts":"1.2","text":"<@UBOT> hi"}`))
+	f.Add(event(`{"type":"app_mention","user":"U1","channel":"D1","ts":1.2,"thread_ts":"3.4","channel_type":"im","files":[{}]}`))
+	f.Add([]byte(`{"event":{"type":"message","subtype":"bot_message","bot_profile":{}}}`))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		in, why, err := translate(payload, me)
+		if why != "" || err != nil {
+			if err != nil && why == "" || in.Key != "" {
+				t.Errorf("%q, %v, %+v", why, err, in)
+			}
+			return
+		}
+		at, err := parsePlace(in.Address)
+		if err != nil || at.address() != in.Address || at.team != me.team {
+			t.Errorf("address %q: %+v, %v", in.Address, at, err)
+		}
+		id, err := session.ParseEntryID(in.ID().String())
+		if err != nil || id != in.ID() {
+			t.Errorf("entry %v: %v, %v", in.ID(), id, err)
+		}
+		if in.Author.ID == "" || in.Order == "" || in.Author.ID == personID(me.user) || (in.Place == "") != (in.Call == session.CallDirect) {
+			t.Errorf("%+v", in)
+		}
+	})
+}
+
+func TestAddresses(t *testing.T) {
+	for a, want := range map[session.Address]place{
+		"slack:T1/D1": {"T1", "D1", ""}, "slack:T1/C1/1795982400.000100": {"T1", "C1", "1795982400.000100"},
+	} {
+		if got, err := parsePlace(a); err != nil || got != want || got.address() != a || !a.Valid() {
+			t.Errorf("%s: %+v, %v", a, got, err)
+		}
+	}
+	if got := timeOf("1795982400.5"); got.UnixMicro() != 1795982400_500000 {
+		t.Errorf("half a second: %v", got)
+	}
+	at := time.Unix(1795982400, 123456000)
+	if ts := stampOf(at); ts != "1795982400.123456" || !timeOf(ts).Equal(at) {
+		t.Errorf("stamp %s is %v", ts, timeOf(ts))
+	}
+}
+
+func TestGate(t *testing.T) {
+	now := time.Unix(0, 0)
+	g := &gate{now: func() time.Time { return now }}
+	var got []time.Duration
+	for range 9 {
+		d := g.next()
+		got = append(got, d)
+		now = now.Add(d)
+	}
+	want := []time.Duration{0, 500, 1000, 2000, 4000, 8000, 15000, 15000, 15000}
+	for i, w := range want {
+		if got[i] != w*time.Millisecond {
+			t.Fatalf("gaps %v", got)
+		}
+	}
+	if !g.stormy() {
+		t.Error("no storm")
+	}
+	now = now.Add(stable)
+	if d := g.next(); d != 0 || g.stormy() {
+		t.Errorf("after a good connection: %v", d)
+	}
+	g.hold(time.Hour)
+	if d := g.next(); d != time.Hour {
+		t.Errorf("held for an hour: %v", d)
+	}
+}
