@@ -50,15 +50,20 @@ type Turn struct {
 // Stamped reports whether the turn has been appended to a log.
 func (t Turn) Stamped() bool { return t.ID.Seq > 0 }
 
-// Text returns the Text artifacts of the turn, concatenated.
+// Text returns what the turn says. The texts of an answer are pieces of one and are put together as they are; those of a user turn
+// are messages of their own, written one after the other, and a blank line keeps them apart.
 func (t Turn) Text() string {
-	var b strings.Builder
+	var texts []string
 	for _, a := range t.Artifacts {
 		if s, ok := a.(artifact.Text); ok {
-			b.WriteString(s.Content)
+			texts = append(texts, s.Content)
 		}
 	}
-	return b.String()
+	between := ""
+	if t.Role == RoleUser {
+		between = "\n\n"
+	}
+	return strings.Join(texts, between)
 }
 
 // HasToolCall reports whether the turn asks for a tool to be run.

@@ -130,6 +130,7 @@ func TestTurnMethods(t *testing.T) {
 		{"call", ledger.Turn{Role: ledger.RoleAssistant, Artifacts: call}, "a", true, false},
 		{"draft", ledger.Turn{Role: ledger.RoleAssistant, Draft: true, Artifacts: text("a")}, "a", false, false},
 		{"user", ledger.Turn{Role: ledger.RoleUser, Artifacts: text("a")}, "a", false, false},
+		{"two messages", ledger.Turn{Role: ledger.RoleUser, Artifacts: append(text("a"), text("b")...)}, "a\n\nb", false, false},
 		{"nothing", ledger.Turn{}, "", false, false},
 	}
 	for _, tt := range tests {

@@ -10,11 +10,15 @@ func Pending() map[string]string {
 		"chat.max_tool_rounds":        "not in effect yet; the model has no tools",
 		"chat.show_reasoning":         "not in effect yet; reasoning isn't shown",
 		"chat.slow_notice":            "not in effect yet; a slow answer isn't announced",
+		"limits.max_input_bytes":      "not in effect yet; long messages aren't refused before the model is asked",
+		"limits.user_per_minute":      "not in effect yet; nobody is limited",
+		"limits.user_waiting":         "not in effect yet; nobody is limited",
 		"limits.max_attachment_bytes": "not in effect yet; attachments aren't read",
 		"limits.user_tokens_per_day":  "not in effect yet; tokens aren't limited",
 		"link.enabled":                "not in effect yet; conversations can't be linked",
 		"mcp":                         "not in effect yet; the model has no tools",
 		"session.retention":           "not in effect yet; conversations are kept",
+		"slack.command":               "not in effect yet; slash commands are answered with a hint",
 		"slack.catch_up":              "not in effect yet; what was missed while disconnected isn't looked for",
 	}
 }
