@@ -30,6 +30,12 @@ func lock(f *os.File, timeout time.Duration) error {
 	}
 }
 
+// unlock lets go of a file that may still be mapped, which alone would keep the lock. It may be closed already.
+func unlock(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	_ = f.Close()
+}
+
 // holder looks up in Linux's table of locks (proc_locks(5)) who holds the one on the file; 0 where that can't be told.
 func holder(f *os.File) int {
 	fi, err := f.Stat()

@@ -53,7 +53,7 @@ func openStore(path string, o Options, steps []migration) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db, mapped: mappedFor(int64(size)), opts: o, path: path, failed: make(chan struct{}), lost: make(chan struct{})}
-	if err := s.start(steps); err != nil {
+	if err := guarded(func() error { return s.start(steps) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -73,26 +73,45 @@ func (s *Store) start(steps []migration) error {
 
 // openFile opens the file with bbolt. A panic of bbolt, and a page that can't be read, mean that the file is damaged.
 func openFile(path string, o Options, size int) (db *bolt.DB, err error) {
+	var file *os.File
+	_, statErr := os.Stat(path)
+	err = guarded(func() (err error) {
+		db, err = openBolt(path, o, size, &file)
+		return err
+	})
+	if err != nil && file != nil {
+		unlock(file) // bbolt leaves it open, and locked, when it panics
+	}
+	if err == nil && errors.Is(statErr, fs.ErrNotExist) {
+		err = syncDir(filepath.Dir(path)) // a new file must still be there after a power cut
+	}
+	return db, err
+}
+
+// guarded makes errors of the panics that a damaged file gives rise to, and of pages that the system can't read.
+func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = &OpenError{Reason: Damaged, Err: fmt.Errorf("%v", r)}
 		}
 	}()
-	_, statErr := os.Stat(path)
-	db, err = bolt.Open(path, fileMode, &bolt.Options{
+	return f()
+}
+
+// openBolt opens the file with bbolt and notes it in file.
+func openBolt(path string, o Options, size int, file **os.File) (*bolt.DB, error) {
+	return bolt.Open(path, fileMode, &bolt.Options{
 		NoFreelistSync:  true,
 		FreelistType:    bolt.FreelistMapType,
 		InitialMmapSize: size,
 		NoStatistics:    true,
-		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			return openLocked(name, flag, mode, o)
+		OpenFile: func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+			f, err = openLocked(name, flag, mode, o)
+			*file = f
+			return f, err
 		},
 	})
-	if err == nil && errors.Is(statErr, fs.ErrNotExist) {
-		err = syncDir(filepath.Dir(path)) // a new file must still be there after a power cut
-	}
-	return db, err
 }
 
 // mmapSize is at least 1 GiB and 1 GiB more than the file: a commit that has to map it anew waits for every reader.

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"syscall"
 )
 
 // What bbolt's pages look like (its internal/common package). Numbers are in the machine's own byte order.
@@ -47,13 +48,24 @@ func verifyPages(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if want := int64(m.pages) * m.pageSize; fi.Size() < want {
+	if want := int64(m.pages) * m.pageSize; fi.Size() < want || want <= 0 {
 		return damaged("it ends after %d of %d bytes", fi.Size(), want)
 	}
 	if m.freelist != noFreelist {
 		return nil
 	}
-	w := &walker{f: f, meta: m, seen: make([]bool, m.pages)}
+	return walk(f, m)
+}
+
+// walk looks at the pages in memory: reading each with a call of its own takes ten times as long. A page that can't be read is a
+// fault, which openFile recovers from.
+func walk(f *os.File, m meta) (err error) {
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(int64(m.pages)*m.pageSize), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return &OpenError{Reason: Unwritable, Err: fmt.Errorf("map: %w", err)}
+	}
+	defer func() { err = errors.Join(err, syscall.Munmap(data)) }()
+	w := &walker{data: data, meta: m, seen: make([]bool, m.pages)}
 	return w.page(m.root, 0)
 }
 
@@ -123,7 +135,7 @@ func metaAt(f io.ReaderAt, at int64) (meta, error) {
 
 // walker visits the pages in use, from the root.
 type walker struct {
-	f    io.ReaderAt
+	data []byte
 	meta meta
 	seen []bool
 }
@@ -143,16 +155,12 @@ func (w *walker) page(id uint64, depth int) error {
 
 // read returns a page with its overflow, after marking it as seen.
 func (w *walker) read(id uint64) ([]byte, error) {
-	var head [pageHeader]byte
 	if id < 2 || id >= w.meta.pages {
 		return nil, damaged("it refers to page %d of %d", id, w.meta.pages)
 	}
-	at := int64(id) * w.meta.pageSize
-	if _, err := w.f.ReadAt(head[:], at); err != nil {
-		return nil, damaged("page %d: %w", id, err)
-	}
+	head := w.data[int64(id)*w.meta.pageSize:]
 	n := uint64(native.Uint32(head[12:])) + 1
-	if native.Uint64(head[:]) != id || n > w.meta.pages-id {
+	if native.Uint64(head) != id || n > w.meta.pages-id {
 		return nil, damaged("page %d isn't one", id)
 	}
 	for i := id; i < id+n; i++ {
@@ -161,11 +169,7 @@ func (w *walker) read(id uint64) ([]byte, error) {
 		}
 		w.seen[i] = true
 	}
-	p := make([]byte, int64(n)*w.meta.pageSize)
-	if _, err := w.f.ReadAt(p, at); err != nil {
-		return nil, damaged("page %d: %w", id, err)
-	}
-	return p, nil
+	return head[:int64(n)*w.meta.pageSize], nil
 }
 
 // elements checks the bounds of a page's elements and follows those that refer to pages.

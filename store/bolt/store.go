@@ -164,7 +164,7 @@ func (s *Store) Close() error {
 	}
 	var err error
 	if s.Err() == nil {
-		err = s.writeFreelist()
+		err = guarded(s.writeFreelist)
 	}
 	if cerr := s.db.Close(); err == nil {
 		err = cerr
