@@ -17,6 +17,6 @@
 // Addresses are "slack:T1/D1" (a DM), "slack:T1/D1/TS" (a thread in it) and "slack:T1/C1/TS" (a thread in a channel or group DM);
 // their text is on disk. The team is that of the bot's token, since events of a shared channel name their author's.
 //
-// Goroutines of an idle conduit: the client library's four for the connection, one that drains its events, one that accepts, one
-// that writes acks, and one in which the couriers' Run waits. Run owns them all.
+// Goroutines of an idle conduit: the client library's five for the connection; the one that drains its events, one that accepts, one
+// that writes acks, one that waits for Quit, and the one in which the couriers' Run waits. Run owns them all.
 package slack

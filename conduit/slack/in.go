@@ -13,12 +13,12 @@ const (
 	ignoredEvent       = "event"        // nothing that somebody wrote
 	ignoredSubtype     = "subtype"      // a notice of Slack's in a conversation, such as a join
 	ignoredEdit        = "edit"         // an edit, an unfurl, a thread's new reply count
-	ignoredDelete      = "delete"       //
+	ignoredDelete      = "delete"       // a deletion
 	ignoredOwn         = "own"          // the bot's own post, come back
 	ignoredLimited     = "rate_limited" // Slack drops events: over 30,000 an hour
 	ignoredInvalid     = "invalid"      // can't be understood
-	ignoredCommand     = "command"      //
-	ignoredInteractive = "interactive"  //
+	ignoredCommand     = "command"      // a slash command; it gets an answer all the same
+	ignoredInteractive = "interactive"  // a button or a form
 	ignoredEnvelope    = "envelope"     // of a kind that didn't exist when this was written
 )
 
@@ -52,7 +52,7 @@ func translate(payload []byte, me identity) (in session.Inbound, ignored string,
 		Elsewhere: who != "" && who != me.user,
 	}
 	at := place{team: me.team, channel: channel, thread: thread}
-	if ev.text("channel_type") != "im" {
+	if !private(ev) {
 		in.Place = personID(channel)
 		if thread == "" {
 			at.thread = ts
@@ -124,10 +124,17 @@ func external(ev object, me identity) bool {
 	return false
 }
 
+// private reports whether a message stands in a person's DM with the bot, or on the messages tab of its home, which is the same. An
+// app_mention names no type: Slack doesn't send it in DMs.
+func private(ev object) bool {
+	kind := ev.text("channel_type")
+	return kind == "im" || kind == "app_home"
+}
+
 // callOf says how a message calls the bot. Of the two events of a mention, both say the same.
 func callOf(ev object, me identity) session.Call {
 	switch {
-	case ev.text("channel_type") == "im":
+	case private(ev):
 		return session.CallDirect
 	case ev.text("type") == "app_mention", mentioned(ev.text("text"), me.user), ev.holds("blocks", `"user_id":"`+me.user+`"`):
 		return session.CallMention

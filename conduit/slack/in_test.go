@@ -53,6 +53,9 @@ func TestTranslate(t *testing.T) {
 		"DM": {`"text":"<@UBOT> hi","channel":"D1","channel_type":"im"`, with(func(in *session.Inbound) {
 			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1", "", session.CallDirect
 		})},
+		"home tab": {`"text":"hi","channel":"D1","channel_type":"app_home"`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1", "", session.CallDirect
+		})},
 		"DM thread": {`"text":"hi","channel":"D1","channel_type":"im","thread_ts":"1795982000.000001"`, with(func(in *session.Inbound) {
 			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1/1795982000.000001", "", session.CallDirect
 		})},

@@ -13,8 +13,8 @@ import (
 
 // How much may be on its way in; what comes beyond it is left to Slack's redelivery.
 const (
-	maxQueue  = 512  // translated, not yet given to the session
-	maxFlight = 1024 // given to the session, not yet durable
+	maxQueue  = 256 // translated, not yet given to the session
+	maxFlight = 512 // given to the session, not yet durable
 )
 
 // commandText answers every slash command.
@@ -29,6 +29,7 @@ type intake struct {
 	queue  chan message
 	flight chan struct{}
 	acks   chan ack
+	failed atomic.Bool // the last message wasn't stored
 
 	hellos   int
 	troubled bool // no connection, and that was said
@@ -140,8 +141,11 @@ func (n *intake) accept(ctx context.Context) {
 func (n *intake) accepted(m message, r session.Receipt) {
 	<-n.flight
 	if r.Err != nil {
-		n.s.log.Warn("message not stored; Slack will send it again", observe.KeyEntry, m.in.Key, observe.KeyError, r.Err)
+		if !n.failed.Swap(true) {
+			n.s.log.Warn("message not stored; Slack will send it again", observe.KeyEntry, m.in.Key, observe.KeyError, r.Err)
+		}
 		return
 	}
+	n.failed.Store(false)
 	n.ackNow(m.envelope, nil)
 }

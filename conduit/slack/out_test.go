@@ -3,17 +3,11 @@ package slack
 import (
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	slackgo "github.com/slack-go/slack"
-
 	"orebot/conduit"
-	"orebot/core/ledger"
-	"orebot/core/loop"
 	"orebot/core/observe"
 	"orebot/core/session"
 	"orebot/internal/sim/fault"
@@ -247,57 +241,6 @@ func TestPosts(t *testing.T) {
 	})
 }
 
-// TestErrorTable is table A7 of what Slack's codes mean, and every other way in which a call can fail.
-func TestErrorTable(t *testing.T) {
-	rows := map[conduit.Class]string{
-		conduit.Dead: "invalid_auth not_authed account_inactive token_revoked token_expired user_removed_from_team team_disabled " +
-			"missing_scope not_allowed_token_type team_access_not_granted",
-		conduit.Gone: "no_permission access_denied org_login_required ekm_access_denied enterprise_is_restricted messages_tab_disabled " +
-			"as_user_not_supported channel_not_found not_in_channel is_archived is_inactive user_not_in_channel cannot_reply_to_message " +
-			"restricted_action restricted_action_read_only_channel restricted_action_thread_only_channel " +
-			"restricted_action_non_threadable_channel restricted_action_thread_locked user_not_found cannot_dm_bot",
-		conduit.TooBig:     "msg_too_long msg_blocks_too_long",
-		conduit.Malformed:  "invalid_blocks invalid_blocks_format markdown_text_conflict block_mismatch invalid_arguments unsupported no_text a_new_code",
-		conduit.RetryAfter: "ratelimited rate_limited message_limit_exceeded",
-		conduit.Retry:      "service_unavailable request_timeout team_added_to_org",
-		conduit.Unknown:    "internal_error fatal_error",
-	}
-	for class, codes := range rows {
-		for _, code := range strings.Fields(codes) {
-			e := classify(fmt.Errorf("slack: %w", slackgo.SlackErrorResponse{Err: code}))
-			if e.Class != class || (e.After > 0) != (class == conduit.RetryAfter) {
-				t.Errorf("%s: %s after %v, want %s", code, e.Class, e.After, class)
-			}
-		}
-	}
-	_, number := strconv.ParseInt("soon", 10, 64)
-	for _, c := range []struct {
-		err   error
-		class conduit.Class
-		after time.Duration
-	}{
-		{&slackgo.RateLimitedError{RetryAfter: 7 * time.Second}, conduit.RetryAfter, 7 * time.Second},
-		{&slackgo.RateLimitedError{}, conduit.RetryAfter, time.Second},
-		{slackgo.StatusCodeError{Code: 429}, conduit.RetryAfter, defaultWait},
-		{number, conduit.RetryAfter, defaultWait},
-		{slackgo.StatusCodeError{Code: 500}, conduit.Unknown, 0},
-		{slackgo.StatusCodeError{Code: 502}, conduit.Unknown, 0},
-		{slackgo.StatusCodeError{Code: 503}, conduit.Retry, 0},
-		{slackgo.StatusCodeError{Code: 504}, conduit.Unknown, 0},
-		{slackgo.StatusCodeError{Code: 413}, conduit.TooBig, 0},
-		{slackgo.StatusCodeError{Code: 407}, conduit.Retry, 0},
-		{slackgo.StatusCodeError{Code: 302}, conduit.Retry, 0},
-		{&net.OpError{Op: "dial", Err: errors.New("refused")}, conduit.Retry, 0},
-		{&net.OpError{Op: "read", Err: errors.New("reset")}, conduit.Unknown, 0},
-		{&net.DNSError{Err: "no such host"}, conduit.Retry, 0},
-		{errors.New("invalid character '<'"), conduit.Unknown, 0},
-	} {
-		if e := classify(fmt.Errorf("slack: %w", c.err)); e.Class != c.class || e.After != c.after {
-			t.Errorf("%v: %s after %v, want %s after %v", c.err, e.Class, e.After, c.class, c.after)
-		}
-	}
-}
-
 func TestPostsToNoAddressOfSlack(t *testing.T) {
 	p := &poster{api: Dial(Account{})}
 	for _, a := range []session.Address{"telegram:1", "slack:", "slack:T1", "slack:T1/c1", "slack:T1/C1/x", "slack:T1/C1/1.2/3", "slack:T1//1.2"} {
@@ -309,55 +252,4 @@ func TestPostsToNoAddressOfSlack(t *testing.T) {
 			t.Errorf("look-up in %q: %v", a, err)
 		}
 	}
-}
-
-func TestHeads(t *testing.T) {
-	item := func(k conduit.Kind, s loop.Severity, author, source string) conduit.Item {
-		return conduit.Item{Kind: k, Severity: s, Author: author, Source: source, Turn: ledger.TurnID{Seq: 1}}
-	}
-	for want, it := range map[string]conduit.Item{
-		"✅ done":                            item(conduit.Notice, loop.SeveritySuccess, "", "done"),
-		"ℹ️ note":                           item(conduit.Notice, loop.SeverityInfo, "", "note"),
-		"⚠️ *careful*":                      item(conduit.Notice, loop.SeverityWarn, "", "**careful**"),
-		"❌\n```\nbad\n```":                  item(conduit.Notice, loop.SeverityError, "", "```\nbad\n```"),
-		"*8246* wrote on telegram: hi":      item(conduit.Attributed, 0, "telegram:8246", "hi"),
-		"*Ub* wrote on slack:\n> quoted":    item(conduit.Attributed, 0, "slack:U*b", "> quoted"),
-		"*Somebody* wrote elsewhere: hello": item(conduit.Attributed, 0, "", "hello"),
-		"&lt;!channel&gt; hi":               item(conduit.Answer, 0, "", "<!channel> hi"),
-	} {
-		p, err := Renderer{}.Part(it, 0, conduit.Shape{})
-		if err != nil || p.Text != want {
-			t.Errorf("%q, %v; want %q", p.Text, err, want)
-		}
-		r, err := Renderer{}.Part(it, 0, conduit.Shape{Repeat: true})
-		if err != nil || r.Text != repeatLabel+want {
-			t.Errorf("repeated %q, %v", r.Text, err)
-		}
-	}
-}
-
-// FuzzParts: parts of any source, in any shape, are within the limit, hold nothing live, and come to an end.
-func FuzzParts(f *testing.F) {
-	f.Add("hello **world**", true, uint8(3), true)
-	f.Add(strings.Repeat("<&>", 3000), true, uint8(0), false)
-	f.Add(strings.Repeat("é漢👩‍👩‍👧 \xff", 700), false, uint8(1), true)
-	f.Fuzz(func(t *testing.T, source string, plain bool, shrink uint8, repeat bool) {
-		it := conduit.Item{Kind: conduit.Attributed, Author: "telegram:" + source[:min(len(source), 80)], Source: source}
-		how := conduit.Shape{Plain: plain, Shrink: shrink % 4, Repeat: repeat}
-		for off, n := 0, 0; off < len(source); n++ {
-			p, err := Renderer{}.Part(it, off, how)
-			if err != nil || p.Next <= off || n > len(source) {
-				t.Fatalf("at %d: next %d, %v", off, p.Next, err)
-			}
-			if len([]rune(p.Text)) > maxText {
-				t.Errorf("at %d: %d characters", off, len([]rune(p.Text)))
-			}
-			for _, live := range []string{"<!", "<@", "<#"} {
-				if strings.Contains(p.Text, live) {
-					t.Errorf("at %d: live %s in %q", off, live, p.Text)
-				}
-			}
-			off = p.Next
-		}
-	})
 }

@@ -129,7 +129,7 @@ func (n *intake) event(ev socketmode.Event) (over bool, err error) {
 	case socketmode.EventTypeConnecting:
 		n.connecting()
 	case socketmode.EventTypeConnectionError:
-		return n.failed(ev)
+		return n.notOpened(ev)
 	case socketmode.EventTypeHello:
 		n.greeted(ev.Request)
 	case socketmode.EventTypeErrorBadMessage:
@@ -160,8 +160,8 @@ func (n *intake) connecting() {
 	n.s.cfg.Health.Set(false, reason)
 }
 
-// failed notes that no connection could be opened.
-func (n *intake) failed(ev socketmode.Event) (over bool, err error) {
+// notOpened notes that no connection could be opened.
+func (n *intake) notOpened(ev socketmode.Event) (over bool, err error) {
 	fail, ok := ev.Data.(*slackgo.ConnectionErrorEvent)
 	if !ok {
 		return false, nil

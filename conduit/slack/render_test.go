@@ -1,0 +1,61 @@
+package slack
+
+import (
+	"strings"
+	"testing"
+
+	"orebot/conduit"
+	"orebot/core/ledger"
+	"orebot/core/loop"
+)
+
+func TestHeads(t *testing.T) {
+	item := func(k conduit.Kind, s loop.Severity, author, source string) conduit.Item {
+		return conduit.Item{Kind: k, Severity: s, Author: author, Source: source, Turn: ledger.TurnID{Seq: 1}}
+	}
+	for want, it := range map[string]conduit.Item{
+		"✅ done":                            item(conduit.Notice, loop.SeveritySuccess, "", "done"),
+		"ℹ️ note":                           item(conduit.Notice, loop.SeverityInfo, "", "note"),
+		"⚠️ *careful*":                      item(conduit.Notice, loop.SeverityWarn, "", "**careful**"),
+		"❌\n```\nbad\n```":                  item(conduit.Notice, loop.SeverityError, "", "```\nbad\n```"),
+		"*8246* wrote on telegram: hi":      item(conduit.Attributed, 0, "telegram:8246", "hi"),
+		"*Ub* wrote on slack:\n> quoted":    item(conduit.Attributed, 0, "slack:U*b", "> quoted"),
+		"*Somebody* wrote elsewhere: hello": item(conduit.Attributed, 0, "", "hello"),
+		"&lt;!channel&gt; hi":               item(conduit.Answer, 0, "", "<!channel> hi"),
+	} {
+		p, err := Renderer{}.Part(it, 0, conduit.Shape{})
+		if err != nil || p.Text != want {
+			t.Errorf("%q, %v; want %q", p.Text, err, want)
+		}
+		r, err := Renderer{}.Part(it, 0, conduit.Shape{Repeat: true})
+		if err != nil || r.Text != repeatLabel+want {
+			t.Errorf("repeated %q, %v", r.Text, err)
+		}
+	}
+}
+
+// FuzzParts: parts of any source, in any shape, are within the limit, hold nothing live, and come to an end.
+func FuzzParts(f *testing.F) {
+	f.Add("hello **world**", true, uint8(3), true)
+	f.Add(strings.Repeat("<&>", 3000), true, uint8(0), false)
+	f.Add(strings.Repeat("é漢👩‍👩‍👧 \xff", 700), false, uint8(1), true)
+	f.Fuzz(func(t *testing.T, source string, plain bool, shrink uint8, repeat bool) {
+		it := conduit.Item{Kind: conduit.Attributed, Author: "telegram:" + source[:min(len(source), 80)], Source: source}
+		how := conduit.Shape{Plain: plain, Shrink: shrink % 4, Repeat: repeat}
+		for off, n := 0, 0; off < len(source); n++ {
+			p, err := Renderer{}.Part(it, off, how)
+			if err != nil || p.Next <= off || n > len(source) {
+				t.Fatalf("at %d: next %d, %v", off, p.Next, err)
+			}
+			if len([]rune(p.Text)) > maxText {
+				t.Errorf("at %d: %d characters", off, len([]rune(p.Text)))
+			}
+			for _, live := range []string{"<!", "<@", "<#"} {
+				if strings.Contains(p.Text, live) {
+					t.Errorf("at %d: live %s in %q", off, live, p.Text)
+				}
+			}
+			off = p.Next
+		}
+	})
+}
