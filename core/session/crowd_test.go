@@ -55,9 +55,9 @@ func TestACrowdInOnePlace(t *testing.T) {
 func TestEvictionLosesNoMessage(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		rnd := rand.New(rand.NewPCG(1, 2))
-		b := start(t, mem, echo(0), func(c *session.Config) { c.IdleEvict = time.Second })
+		b := start(t, mem, echo(0), func(c *session.Config) { c.IdleEvict, c.OneByOne = time.Second, true })
 		var all []session.Inbound
-		for i := range 400 {
+		for i := range 120 {
 			in := msg(session.Address(fmt.Sprintf("slack:T1/D%d", i%2)), "slack:U1", fmt.Sprint(i))
 			all = append(all, in)
 			b.accept(in)
@@ -67,8 +67,8 @@ func TestEvictionLosesNoMessage(t *testing.T) {
 		for _, in := range all {
 			b.ended(in, session.EndAnswered)
 		}
-		if n := len(b.log("slack:T1/D0")); n != 400 {
-			t.Errorf("%d records, want 400", n)
+		if n := len(b.log("slack:T1/D0")); n != 120 {
+			t.Errorf("%d records, want 120", n)
 		}
 		b.stopLife()
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orebot/core/ledger"
+	"orebot/core/provider"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 )
@@ -249,12 +250,10 @@ func TestTheWindowNeverBeginsInsideAnExchange(t *testing.T) {
 // A thread in which everything fails is bounded in memory too.
 func TestFailuresMoveTheWindowToo(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
-		p := failing(0, 0)
-		p.answer = failing(7, 1<<30).answer
-		b := start(t, mem, p, func(c *session.Config) { c.WindowBytes = 20_000; c.RetryFor = 0 })
+		p := failing(provider.KindDenied, 1<<30)
+		b := start(t, mem, p, func(c *session.Config) { c.WindowBytes = 20_000 })
 		for range 300 {
 			b.accept(msg(dm, "slack:U1", "q"))
-			time.Sleep(time.Hour / 60)
 			synctest.Wait()
 		}
 		for n, prompt := range p.prompts() {

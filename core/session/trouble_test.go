@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
@@ -189,31 +190,32 @@ func TestReadsThatFailForAWhileLoseNothing(t *testing.T) {
 
 // An entry that was submitted in another life is resumed on its own log, even if its address can't be read when it is listed.
 func TestASubmittedEntryIsResumedWhereItsTurnIs(t *testing.T) {
-	bubble(t, func(t *testing.T, mem *storetest.Memory) {
-		b := start(t, mem, echo(0))
-		b.accept(msg(dm, "slack:U1", "one"))
-		synctest.Wait()
-		b.stopLife()
-		b = start(t, mem, echo(time.Hour), func(c *session.Config) { c.ShutdownGrace = 0 })
-		in := msg(dm, "slack:U1", "two")
-		b.accept(in)
-		time.Sleep(time.Second)
-		b.stopLife()
-		for n := range 4 {
-			o := &odd{Memory: mem}
+	for n := range 4 {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			b := start(t, mem, echo(0))
+			b.accept(msg(dm, "slack:U1", "one"))
+			synctest.Wait()
+			b.stopLife()
+			b = start(t, mem, echo(time.Hour), func(c *session.Config) { c.ShutdownGrace = 0 })
+			in := msg(dm, "slack:U1", "two")
+			b.accept(in)
+			time.Sleep(time.Second)
+			b.stopLife()
 			f := times(n, errors.New("no"))
-			o.address = func(session.Address) error { return f() }
-			b = start(t, mem, echo(0), on(o))
+			p := &scripted{answer: func(_ context.Context, _ int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+				return text(fmt.Sprintf("answer to %d turns", len(turns))), nil
+			}}
+			b = start(t, mem, p, on(&odd{Memory: mem, address: func(session.Address) error { return f() }}))
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			b.stopLife()
-		}
-		b.ended(in, session.EndAnswered)
-		equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user two", "assistant re: two"})
-		if st, _ := mem.Address(t.Context(), dm); st.Due != 4 {
-			t.Errorf("due %d, want 4", st.Due)
-		}
-	})
+			b.ended(in, session.EndAnswered)
+			equal(t, "log", b.log(dm), []string{"user one", "assistant re: one", "user two", "assistant answer to 3 turns"})
+			if st, _ := mem.Address(t.Context(), dm); st.Due != 4 {
+				t.Errorf("%d reads failed: due %d, want 4", n, st.Due)
+			}
+		})
+	}
 }
 
 // An entry that can't be read holds up nobody but itself.
