@@ -3,6 +3,7 @@ package telegram
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"orebot/conduit"
@@ -22,8 +23,12 @@ const (
 	maxAuthor = 64
 )
 
-// Renderer makes messages of items. It is a conduit.Renderer.
-type Renderer struct{}
+// Renderer makes messages of items. It is a conduit.Renderer. The zero Renderer is ready; one of NewRenderer parses less.
+type Renderer struct{ recent *documents }
+
+// NewRenderer returns a Renderer that remembers the last few items it was asked about: a courier asks for each part of an item, and
+// for some of them more than once.
+func NewRenderer() Renderer { return Renderer{&documents{}} }
 
 // body is what a post needs to know of a part.
 type body struct {
@@ -36,12 +41,12 @@ type body struct {
 func (Renderer) Layout() uint16 { return layout }
 
 // Part returns the message that shows the item from offset on.
-func (Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
+func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
 	head := ""
 	if offset == 0 {
 		head = heading(it)
 	}
-	page, next := renderHTML(markup.Parse(it.Source), offset, roomFor(head, how.Shrink))
+	page, next := renderHTML(r.recent.parse(it.Source), offset, roomFor(head, how.Shrink))
 	part := conduit.Part{Offset: offset, Next: next}
 	if page.HTML == "" {
 		return part, nil
@@ -56,6 +61,39 @@ func (Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Pa
 	}
 	part.Body = b
 	return part, nil
+}
+
+// documents keeps parsed sources. It is safe for concurrent use; nil keeps none.
+type documents struct {
+	mu   sync.Mutex
+	kept [4]*markup.Document
+	next int
+}
+
+func (d *documents) parse(source string) *markup.Document {
+	if d == nil {
+		return markup.Parse(source)
+	}
+	if doc := d.find(source); doc != nil {
+		return doc
+	}
+	doc := markup.Parse(source) // not under the lock: others go on meanwhile
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kept[d.next] = doc
+	d.next = (d.next + 1) % len(d.kept)
+	return doc
+}
+
+func (d *documents) find(source string) *markup.Document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, doc := range d.kept {
+		if doc != nil && doc.Source == source {
+			return doc
+		}
+	}
+	return nil
 }
 
 // roomFor returns how many UTF-16 units the text must leave free: for the lines above it, and to halve the part where Telegram found

@@ -14,9 +14,10 @@ import (
 // partsOf renders an item part by part.
 func partsOf(t testing.TB, it conduit.Item, how conduit.Shape) []conduit.Part {
 	t.Helper()
+	r := NewRenderer()
 	var out []conduit.Part
 	for off := 0; off < len(it.Source); {
-		p, err := Renderer{}.Part(it, off, how)
+		p, err := r.Part(it, off, how)
 		if err != nil || p.Next <= off || len(out) > 10000 {
 			t.Fatalf("part at %d: next %d, %v", off, p.Next, err)
 		}

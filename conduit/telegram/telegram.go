@@ -81,7 +81,7 @@ func New(cfg Config) (*Telegram, error) {
 		return nil, err
 	}
 	couriers, err := conduit.New(conduit.Config{
-		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: Renderer{}, Poster: NewPoster(cfg.API), Life: cfg.Life,
+		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(), Poster: NewPoster(cfg.API), Life: cfg.Life,
 		Pacer: pacer(cfg.Paced), Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
 	})
 	if err != nil {
