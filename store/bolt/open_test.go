@@ -126,6 +126,10 @@ func TestOpenErrorsAreOneSentence(t *testing.T) {
 				overwrite(t, path, at, noise)
 			}
 		}, Damaged, "state database %s is damaged (page "},
+		{"keys out of order after a kill", func(t *testing.T, path string) {
+			torn(t, path)
+			write(t, path, bytes.ReplaceAll(readFile(t, path), []byte("eslack:T1/D1\x00150"), []byte("zslack:T1/D1\x00150")))
+		}, Damaged, "state database %s is damaged (page "},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
-	"syscall"
 )
 
 // What bbolt's pages look like (its internal/common package). Numbers are in the machine's own byte order.
@@ -55,18 +54,6 @@ func verifyPages(f *os.File) error {
 		return nil
 	}
 	return walk(f, m)
-}
-
-// walk looks at the pages in memory: reading each with a call of its own takes ten times as long. A page that can't be read is a
-// fault, which openFile recovers from.
-func walk(f *os.File, m meta) (err error) {
-	data, err := syscall.Mmap(int(f.Fd()), 0, int(int64(m.pages)*m.pageSize), syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		return &OpenError{Reason: Unwritable, Err: fmt.Errorf("map: %w", err)}
-	}
-	defer func() { err = errors.Join(err, syscall.Munmap(data)) }()
-	w := &walker{data: data, meta: m, seen: make([]bool, m.pages)}
-	return w.page(m.root, 0)
 }
 
 func damaged(format string, args ...any) error {
@@ -131,100 +118,4 @@ func metaAt(f io.ReaderAt, at int64) (meta, error) {
 		return meta{}, errBadMeta
 	}
 	return m, nil
-}
-
-// walker visits the pages in use, from the root.
-type walker struct {
-	data []byte
-	meta meta
-	seen []bool
-}
-
-const maxDepth = 64
-
-func (w *walker) page(id uint64, depth int) error {
-	p, err := w.read(id)
-	if err != nil {
-		return err
-	}
-	if depth > maxDepth {
-		return damaged("page %d lies too deep", id)
-	}
-	return w.elements(id, p, depth)
-}
-
-// read returns a page with its overflow, after marking it as seen.
-func (w *walker) read(id uint64) ([]byte, error) {
-	if id < 2 || id >= w.meta.pages {
-		return nil, damaged("it refers to page %d of %d", id, w.meta.pages)
-	}
-	head := w.data[int64(id)*w.meta.pageSize:]
-	n := uint64(native.Uint32(head[12:])) + 1
-	if native.Uint64(head) != id || n > w.meta.pages-id {
-		return nil, damaged("page %d isn't one", id)
-	}
-	for i := id; i < id+n; i++ {
-		if w.seen[i] {
-			return nil, damaged("page %d is used twice", i)
-		}
-		w.seen[i] = true
-	}
-	return head[:int64(n)*w.meta.pageSize], nil
-}
-
-// elements checks the bounds of a page's elements and follows those that refer to pages.
-func (w *walker) elements(id uint64, p []byte, depth int) error {
-	flags, count := native.Uint16(p[8:]), int(native.Uint16(p[10:]))
-	if flags != branchPage && flags != leafPage || pageHeader+count*elementSize > len(p) || flags == branchPage && count == 0 {
-		return damaged("page %d isn't one", id)
-	}
-	for i := range count {
-		at := pageHeader + i*elementSize
-		child, err := w.element(p, at, flags, depth)
-		if err != nil {
-			return fmt.Errorf("page %d: %w", id, err)
-		}
-		if child == 0 {
-			continue
-		}
-		if err := w.page(child, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// element returns the page that an element refers to; 0 where it holds a value.
-func (w *walker) element(p []byte, at int, flags uint16, depth int) (child uint64, err error) {
-	e := p[at:]
-	if flags == branchPage {
-		pos, ksize := uint64(native.Uint32(e)), uint64(native.Uint32(e[4:]))
-		if uint64(at)+pos+ksize > uint64(len(p)) {
-			return 0, damaged("an element lies outside")
-		}
-		return native.Uint64(e[8:]), nil
-	}
-	pos, ksize, vsize := uint64(native.Uint32(e[4:])), uint64(native.Uint32(e[8:])), uint64(native.Uint32(e[12:]))
-	end := uint64(at) + pos + ksize + vsize
-	if end > uint64(len(p)) {
-		return 0, damaged("an element lies outside")
-	}
-	if native.Uint32(e)&bucketLeaf == 0 {
-		return 0, nil
-	}
-	return w.bucket(p[end-vsize:end], depth)
-}
-
-// bucket returns the root page of a bucket; one so small that it lies in its parent's page is looked over at once.
-func (w *walker) bucket(v []byte, depth int) (root uint64, err error) {
-	if len(v) < 16 {
-		return 0, damaged("a bucket is cut short")
-	}
-	if root = native.Uint64(v); root != 0 {
-		return root, nil
-	}
-	if len(v) < 16+pageHeader {
-		return 0, damaged("a bucket is cut short")
-	}
-	return 0, w.elements(0, v[16:], depth)
 }
