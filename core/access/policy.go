@@ -16,7 +16,7 @@ const (
 	Open                  // everybody
 )
 
-// Person is who asks, as far as it is known. With Known unset, Guest may be wrong.
+// Person is who asks, as far as it is known. With Known unset, Guest and External may be unset wrongly.
 type Person struct {
 	ID       string
 	Bot      bool
@@ -85,9 +85,9 @@ func (p Policy) byMode(who Person) Verdict {
 
 func (p Policy) member(who Person) Verdict {
 	switch {
-	case p.Guests || who.Bot || who.External:
+	case who.Bot || who.External || p.Guests && p.External:
 		return Verdict{Outcome: Allow}
-	case who.Guest:
+	case who.Guest && !p.Guests:
 		return Verdict{Refuse, "guest", "I only answer full members of this workspace."}
 	case !who.Known:
 		return Verdict{Outcome: Ask, Reason: "unknown"}

@@ -18,7 +18,9 @@ func TestDecide(t *testing.T) {
 	}{
 		{"a member", members, member, "slack:C1", Allow, ""},
 		{"somebody not looked up yet", members, Person{ID: "slack:U2"}, "", Ask, "unknown"},
-		{"no need to look up where guests may", Policy{Mode: Members, Guests: true}, Person{ID: "slack:U2"}, "", Allow, ""},
+		{"guests may, others may not", Policy{Mode: Members, Guests: true}, Person{ID: "slack:U2"}, "", Ask, "unknown"},
+		{"a guest where guests may", Policy{Mode: Members, Guests: true}, Person{ID: "slack:U2", Guest: true, Known: true}, "", Allow, ""},
+		{"no need to look up where everybody may", Policy{Mode: Members, Guests: true, External: true}, Person{ID: "slack:U2"}, "", Allow, ""},
 		{"a guest", members, Person{ID: "slack:U2", Guest: true}, "", Refuse, "guest"},
 		{"a guest who is listed", Policy{Mode: Members, Users: []string{"slack:U2"}}, Person{ID: "slack:U2", Guest: true}, "", Allow, ""},
 		{"another workspace", members, Person{ID: "slack:U9", External: true, Known: true}, "", Refuse, "external"},

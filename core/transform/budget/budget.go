@@ -4,6 +4,7 @@ package budget
 
 import (
 	"context"
+	"slices"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -21,7 +22,8 @@ type Budget struct {
 	Tokens int
 }
 
-// Transform returns a view of the newest turns that fit, beginning with a user turn where one is left.
+// Transform returns a view of the newest turns that fit, beginning with a user turn. Where the exchange that is going on doesn't
+// fit by itself, its question stays in front, and no tool's result stays without its call.
 func (b Budget) Transform(_ context.Context, st ledger.State) (ledger.State, error) {
 	if st == nil || b.Tokens <= 0 {
 		return st, nil
@@ -31,7 +33,31 @@ func (b Budget) Transform(_ context.Context, st ledger.State) (ledger.State, err
 	if start == 0 {
 		return st, nil
 	}
-	return ledger.NewView(st, turns[start:]), nil
+	return ledger.NewView(st, whole(turns, start)), nil
+}
+
+// whole returns the turns from start on, as far as they can be understood without those before.
+func whole(turns []ledger.Turn, start int) []ledger.Turn {
+	if turns[start].Role == ledger.RoleUser {
+		return turns[start:]
+	}
+	for start > 0 && turns[start].Role == ledger.RoleTool && lastGroup(turns[start:]) {
+		start-- // the call that the newest results belong to
+	}
+	for turns[start].Role == ledger.RoleTool && !lastGroup(turns[start:]) {
+		start++
+	}
+	for q := start - 1; q >= 0; q-- {
+		if turns[q].Role == ledger.RoleUser {
+			return slices.Concat(turns[q:q+1], turns[start:])
+		}
+	}
+	return turns[start:]
+}
+
+// lastGroup reports whether nothing but results of tools is left.
+func lastGroup(turns []ledger.Turn) bool {
+	return !slices.ContainsFunc(turns, func(t ledger.Turn) bool { return t.Role != ledger.RoleTool })
 }
 
 // start returns the first turn to keep. It walks forward, so that the cut depends only on what stands before it and stays

@@ -69,3 +69,37 @@ func TestTheCutMovesSeldom(t *testing.T) {
 		t.Errorf("the first turn of the prompt changed %d times in 100 turns", moves)
 	}
 }
+
+// A question whose tools say more than fits stays in sight, and every result that is shown has its call.
+func TestAnExchangeBeyondTheBudgetKeepsItsQuestion(t *testing.T) {
+	for rounds := 1; rounds < 12; rounds++ {
+		for _, results := range []int{1, 3} {
+			all := exchange(rounds, results)
+			got := view(t, Budget{Tokens: 1000}, all)
+			if got[0].Role != ledger.RoleUser || got[0].ID.Seq != 3 && len(all) > len(got) {
+				t.Fatalf("%d rounds: the view begins with turn %d of %s", rounds, got[0].ID.Seq, got[0].Role)
+			}
+			if last := got[len(got)-1].ID.Seq; last != ledger.Seq(len(all)) {
+				t.Errorf("%d rounds: the newest kept is %d of %d", rounds, last, len(all))
+			}
+			if got[1].Role == ledger.RoleTool {
+				t.Errorf("%d rounds: turn %d is a result without its call", rounds, got[1].ID.Seq)
+			}
+		}
+	}
+}
+
+// exchange is an answered question, and then one whose tools have been called for some rounds, each result 100 tokens.
+func exchange(rounds, results int) []ledger.Turn {
+	out := turns(3, 3*92)
+	add := func(role ledger.Role, a artifact.Artifact) {
+		out = append(out, ledger.Turn{ID: ledger.TurnID{Seq: ledger.Seq(len(out) + 1)}, Role: role, Artifacts: []artifact.Artifact{a}})
+	}
+	for range rounds {
+		add(ledger.RoleAssistant, artifact.ToolCall{ID: "c", Name: "n", Arguments: "{}"})
+		for range results {
+			add(ledger.RoleTool, artifact.ToolResult{ToolCallID: "c", Content: strings.Repeat("x", 3*92)})
+		}
+	}
+	return out
+}
