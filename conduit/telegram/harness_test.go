@@ -197,6 +197,13 @@ func (p *scripted) Invoke(ctx context.Context, st ledger.State, _ models.Spec, c
 	}
 }
 
+// answers makes f answer from now on.
+func (p *scripted) answers(f func(prompt string) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answer = f
+}
+
 func (p *scripted) prompts() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -365,7 +365,7 @@ func TestATokenRevokedInMidRun(t *testing.T) {
 		l := b.start()
 		b.Say(b.ada, b.chat, "one")
 		time.Sleep(time.Second)
-		b.model.answer = func(string) string { b.Revoke(); return "too late" }
+		b.model.answers(func(string) string { b.Revoke(); return "too late" })
 		b.Say(b.ada, b.chat, "two")
 		dead(t, b, l, time.Minute)
 		b.want(b.chat, "re: one")

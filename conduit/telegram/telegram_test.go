@@ -181,7 +181,7 @@ func TestAnOldBacklog(t *testing.T) {
 // answerOf starts a life whose model answers a question with text, lets d pass, and returns what Ada saw.
 func (b *bench) answerOf(text string, d time.Duration) []string {
 	b.t.Helper()
-	b.model.answer = func(string) string { return text }
+	b.model.answers(func(string) string { return text })
 	l := b.start()
 	b.Say(b.ada, b.chat, "question")
 	l.rest(d)
@@ -269,7 +269,7 @@ func TestPartsThroughTroubles(t *testing.T) {
 func TestAGroupThatMoved(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		group, to := b.AddGroup("G"), int64(0)
-		b.model.answer = func(string) string { to = b.Migrate(group); return "here" }
+		b.model.answers(func(string) string { to = b.Migrate(group); return "here" })
 		l := b.start()
 		b.Say(b.ada, group, "@OreBot where?")
 		l.rest(time.Minute)
@@ -282,7 +282,7 @@ func TestAGroupThatMoved(t *testing.T) {
 func TestQuitEndsTheIntake(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		quit, asked := make(chan struct{}), make(chan struct{})
-		b.model.answer = func(string) string { close(asked); time.Sleep(10 * time.Second); return "late" }
+		b.model.answers(func(string) string { close(asked); time.Sleep(10 * time.Second); return "late" })
 		l := b.start(func(c *Config) { c.Quit = quit })
 		b.Say(b.ada, b.chat, "hello")
 		<-asked
