@@ -79,7 +79,7 @@ type Part struct {
 
 // Renderer turns items into parts. It is pure: the same arguments always give the same part, on any machine.
 type Renderer interface {
-	// Layout is the version of the way items are split, 1…4095. A change lets items that are half delivered be split anew from
+	// Layout is the version of the way items are split, from 1 on. A change lets items that are half delivered be split anew from
 	// where they are.
 	Layout() uint16
 	// Part returns the part of an item that begins at offset. Next is greater than offset. An error is a part that can't be made;

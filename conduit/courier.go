@@ -146,7 +146,7 @@ func (c *courier) rest(ctx context.Context, last ledger.Seq) error {
 	if c.st.Due == 0 {
 		return nil
 	}
-	cur := session.Cursor{Seq: max(last+1, c.st.Cursor.Seq, c.st.Binding.From), Layout: c.layout(form{})}
+	cur := c.made(session.Cursor{Seq: max(last+1, c.st.Cursor.Seq, c.st.Binding.From)}, form{})
 	return c.put(ctx, cur, extra{due: []session.DueWrite{c.drop(last)}})
 }
 

@@ -43,7 +43,7 @@ func (c *courier) deliver(ctx context.Context, it Item) (idle bool, err error) {
 
 // before is a cursor that has come to an item and shown nothing of it.
 func (c *courier) before(it Item) session.Cursor {
-	return session.Cursor{Seq: it.Seq, Layout: c.layout(form{})}
+	return c.made(session.Cursor{Seq: it.Seq}, form{})
 }
 
 // locate returns the first offset from off on at which the item has something to show.
@@ -85,7 +85,7 @@ func (c *courier) overlap(it Item, next int) uint8 {
 // finish moves the cursor behind an item. Where it is known what follows, the write carries that one's first intent; where nothing
 // does, it drops due. last is the part shown just now, nil for none.
 func (c *courier) finish(ctx context.Context, it Item, last *shown) (idle bool, err error) {
-	cur := session.Cursor{Seq: it.Seq + 1, Layout: c.layout(form{})}
+	cur := c.made(session.Cursor{Seq: it.Seq + 1}, form{})
 	ex := extra{}
 	if last != nil {
 		ex.index = c.index(it, *last)

@@ -235,7 +235,7 @@ func TestConfig(t *testing.T) {
 		"life":     func(c *conduit.Config) { c.Life = "" },
 		"store":    func(c *conduit.Config) { c.Store = nil },
 		"renderer": func(c *conduit.Config) { c.Renderer = nil },
-		"layout":   func(c *conduit.Config) { c.Renderer = conduittest.Text{Version: 4096} },
+		"layout":   func(c *conduit.Config) { c.Renderer = unversioned{c.Renderer} },
 	} {
 		cfg := good
 		spoil(&cfg)
@@ -247,3 +247,7 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+type unversioned struct{ conduit.Renderer }
+
+func (unversioned) Layout() uint16 { return 0 }

@@ -21,6 +21,6 @@
 // Goroutines: Run owns one for each address that has work and one that lists the addresses due at the start. A courier touches
 // nothing that another one waits for, except the pacer and the pause, which belong to the platform.
 //
-// The upper four bits of Cursor.Layout say how the part at Offset is made (shrunk, plain, or the note in its place), since what a
+// Cursor.Form says how the part at Offset is made (shrunk, plain, or the note in its place), since what a
 // Finder finds after a crash ends where that making ended.
 package conduit

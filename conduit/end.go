@@ -40,7 +40,7 @@ func (c *courier) grave(last ledger.Seq, writes []session.EntryWrite) session.Ba
 		gone.Gone = true
 		b.Bindings = []session.BindingWrite{{Address: c.a, Rev: c.st.BindingRev, Binding: gone}}
 	}
-	cur := session.Cursor{Seq: max(last+1, c.st.Cursor.Seq), Layout: c.layout(form{})}
+	cur := c.made(session.Cursor{Seq: max(last+1, c.st.Cursor.Seq)}, form{})
 	b.Cursors = []session.CursorWrite{{Address: c.a, Rev: c.st.CursorRev, Cursor: cur}}
 	b.Due = []session.DueWrite{{Address: c.a, Seq: max(last, c.st.Due), Drop: true}}
 	return b

@@ -10,36 +10,32 @@ type form struct {
 }
 
 const (
-	shrinkShift = 12
-	plainBit    = 1 << 14
-	missingBit  = 1 << 15
+	shrinkMask = 0b0011
+	plainBit   = 0b0100
+	missingBit = 0b1000
 )
 
-// pack returns what Cursor.Layout holds: the renderer's version in the lower twelve bits, the form above.
-func pack(version uint16, f form) uint16 {
-	l := version&maxLayout | uint16(min(f.shrink, MaxShrink))<<shrinkShift
+// pack returns what Cursor.Form holds.
+func (f form) pack() uint8 {
+	b := min(f.shrink, MaxShrink)
 	if f.plain {
-		l |= plainBit
+		b |= plainBit
 	}
 	if f.missing {
-		l |= missingBit
+		b |= missingBit
 	}
-	return l
+	return b
 }
 
-// unpack takes apart what pack put together.
-func unpack(layout uint16) (version uint16, f form) {
-	return layout & maxLayout, form{
-		shrink:  uint8(layout>>shrinkShift) & MaxShrink,
-		plain:   layout&plainBit != 0,
-		missing: layout&missingBit != 0,
-	}
+// unpack reads Cursor.Form.
+func unpack(b uint8) form {
+	return form{shrink: b & shrinkMask, plain: b&plainBit != 0, missing: b&missingBit != 0}
 }
 
 // formOf returns how the part at the cursor is made now. What was shrunk or plain under another version is made anew.
 func (c *courier) formOf(cur session.Cursor) form {
-	version, f := unpack(cur.Layout)
-	if version != c.cfg.Renderer.Layout() {
+	f := unpack(cur.Form)
+	if cur.Layout != c.cfg.Renderer.Layout() {
 		return form{missing: f.missing}
 	}
 	return f
@@ -49,10 +45,12 @@ func (c *courier) formOf(cur session.Cursor) form {
 // without a version got its attempt from the final Batch, under this one; and what is one part now was one before.
 func (c *courier) resplit(it Item, next int) bool {
 	cur := c.st.Cursor
-	version, _ := unpack(cur.Layout)
 	whole := cur.Offset == 0 && next >= len(it.Source)
-	return version != 0 && version != c.cfg.Renderer.Layout() && !whole
+	return cur.Layout != 0 && cur.Layout != c.cfg.Renderer.Layout() && !whole
 }
 
-// layout returns what a cursor holds for a part of the given form.
-func (c *courier) layout(f form) uint16 { return pack(c.cfg.Renderer.Layout(), f) }
+// made notes in a cursor how the part at it is made.
+func (c *courier) made(cur session.Cursor, f form) session.Cursor {
+	cur.Layout, cur.Form = c.cfg.Renderer.Layout(), f.pack()
+	return cur
+}

@@ -197,7 +197,8 @@ func (c *courier) degrade(ctx context.Context, next int, class Class, err error)
 	}
 	c.once("part is made otherwise", err)
 	cur := c.st.Cursor
-	cur.Layout, cur.Attempt = c.layout(f), c.first(ctx)
+	cur = c.made(cur, f)
+	cur.Attempt = c.first(ctx)
 	return nil, c.put(ctx, cur, extra{})
 }
 
@@ -206,7 +207,8 @@ func (c *courier) giveUp(ctx context.Context) error {
 	f := c.formOf(c.st.Cursor)
 	f.missing = true
 	cur := c.st.Cursor
-	cur.Layout, cur.Unknown, cur.Attempt = c.layout(f), 0, c.first(ctx)
+	cur = c.made(cur, f)
+	cur.Unknown, cur.Attempt = 0, c.first(ctx)
 	return c.put(ctx, cur, extra{})
 }
 
@@ -218,7 +220,7 @@ func (c *courier) intend(ctx context.Context, n, unknown uint8) error {
 		return errStop
 	}
 	cur.Attempt.N = n
-	cur.Layout = c.layout(c.formOf(cur))
+	cur = c.made(cur, c.formOf(cur))
 	err := c.put(ctx, cur, extra{})
 	if err == nil {
 		c.mem.tried = false

@@ -16,11 +16,14 @@ import (
 
 // dice is randomness that several goroutines may throw.
 type dice struct {
-	mu sync.Mutex
-	r  *rand.Rand
+	mu      sync.Mutex
+	r       *rand.Rand
+	refused map[session.Address]int // how often a post there was too big since one went through
 }
 
-func newDice(seed uint64) *dice { return &dice{r: rand.New(rand.NewPCG(seed, 7))} }
+func newDice(seed uint64) *dice {
+	return &dice{r: rand.New(rand.NewPCG(seed, 7)), refused: map[session.Address]int{}}
+}
 
 func (d *dice) n(n int) int {
 	d.mu.Lock()
@@ -35,7 +38,7 @@ func (d *dice) float() float64 {
 }
 
 // trouble befalls every third post, in all ways in which nothing is lost for good.
-func (d *dice) trouble(session.Address) conduittest.Trouble {
+func (d *dice) trouble(a session.Address) conduittest.Trouble {
 	t := conduittest.Trouble{Hang: time.Duration(d.n(2000)) * time.Millisecond}
 	switch d.n(20) {
 	case 0, 1:
@@ -43,13 +46,32 @@ func (d *dice) trouble(session.Address) conduittest.Trouble {
 	case 2:
 		t.Err = &conduit.Error{Class: conduit.RetryAfter, After: time.Duration(d.n(5)) * time.Second}
 	case 3:
-		t.Err = &conduit.Error{Class: conduit.TooBig}
+		if d.again(a) { // as often as it can be made smaller: beyond that the part is lost, and a note says so
+			t.Err = &conduit.Error{Class: conduit.TooBig}
+		}
 	case 4, 5:
 		t.Err, t.Shown = errors.New("cut"), true
 	case 6:
 		t.Err = errors.New("reset")
 	}
+	if t.Err == nil {
+		d.posted(a)
+	}
 	return t
+}
+
+// again counts refusals of the part at an address, up to the number of times that it can be made smaller.
+func (d *dice) again(a session.Address) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused[a]++
+	return d.refused[a] <= conduit.MaxShrink
+}
+
+func (d *dice) posted(a session.Address) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.refused, a)
 }
 
 func (d *dice) findTrouble(session.Address) error {

@@ -45,8 +45,8 @@ func shapes() (out []conduit.Shape) {
 
 // parts checks what every renderer promises, for every source, kind and shape.
 func (s *suite) parts() {
-	if v := s.Renderer.Layout(); v == 0 || v > 4095 {
-		s.t.Errorf("layout %d is not in 1…4095", v)
+	if s.Renderer.Layout() == 0 {
+		s.t.Error("the layout is 0; it begins with 1")
 	}
 	for name, source := range s.sources() {
 		for _, kind := range []conduit.Kind{conduit.Answer, conduit.Notice, conduit.Attributed} {

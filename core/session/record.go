@@ -97,6 +97,7 @@ type Cursor struct {
 	Seq     ledger.Seq `json:"seq"`               // the record that is being delivered or comes next
 	Offset  int        `json:"offset,omitempty"`  // bytes of its Markdown source that have been delivered
 	Layout  uint16     `json:"layout,omitempty"`  // the renderer's version that Offset was reached with
+	Form    uint8      `json:"form,omitempty"`    // how the part at Offset is made; the courier's own
 	Posted  []string   `json:"posted,omitempty"`  // platform ids of the parts of record Seq posted so far
 	Attempt *Attempt   `json:"attempt,omitempty"` // the intent to post the part at Offset
 	Unknown uint8      `json:"unknown,omitempty"` // unknown outcomes of the part at Offset, over all lives

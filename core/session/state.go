@@ -213,7 +213,7 @@ func (s *Stream) deliver(b *Batch, a Address, seq ledger.Seq) {
 	if err != nil || st.Cursor.Attempt != nil || st.Cursor.Seq <= p.last && p.last > 0 || st.Binding.Gone {
 		return
 	}
-	next := Cursor{Seq: seq, Layout: st.Cursor.Layout, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
+	next := Cursor{Seq: seq, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
 	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: next, Optional: true})
 }
 
