@@ -93,9 +93,7 @@ func (s *Slack) Settle(ctx context.Context) { s.couriers.Settle(ctx) }
 // Run asks who the bot is, then takes in and delivers until ctx ends; then it returns nil. It returns a *conduit.Error of class Dead
 // when Slack refuses the credentials, and conduit.ErrLeaseLost. It is called once.
 func (s *Slack) Run(ctx context.Context) error {
-	stop := s.cfg.Sessions.Listen([]string{"turn_complete", "notice"}, func(a session.Address, _ loop.OutputEvent) {
-		s.couriers.Nudge(a)
-	})
+	stop := s.cfg.Sessions.Listen(conduit.Kinds(), s.couriers.Hear)
 	defer stop()
 	me, err := s.identify(ctx)
 	if err != nil {

@@ -98,9 +98,7 @@ func (t *Telegram) Name() string { return Name }
 // in flight within the grace. It returns a *conduit.Error of class Dead when Telegram refuses the token, and conduit.ErrLeaseLost.
 // Nothing is lost by either. It is called once.
 func (t *Telegram) Run(ctx context.Context) error {
-	stop := t.cfg.Sessions.Listen([]string{"turn_complete", "notice"}, func(a session.Address, _ loop.OutputEvent) {
-		t.couriers.Nudge(a)
-	})
+	stop := t.cfg.Sessions.Listen(conduit.Kinds(), t.couriers.Hear)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return t.takeIn(ctx) })
