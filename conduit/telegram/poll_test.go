@@ -272,22 +272,32 @@ func TestAnotherPoller(t *testing.T) {
 	})
 }
 
-// TestARivalIsOneStreak lets another program with the same token poll for ten minutes, so that the two end each other's polls.
+// TestARivalIsOneStreak lets another program with the same token poll for ten minutes, so that the two end each other's polls; some of
+// them bring messages all the same.
 func TestARivalIsOneStreak(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
 		time.Sleep(time.Second)
 		rival := Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: b.dial})
-		for start := time.Now(); time.Since(start) < 10*time.Minute; {
-			_, _ = rival.callFor(t.Context(), time.Minute, "getUpdates", map[string]string{"timeout": "20"})
-			time.Sleep(time.Second)
+		said := 0
+		for start := time.Now(); time.Since(start) < 10*time.Minute; time.Sleep(time.Second) {
+			_, err := rival.callFor(t.Context(), time.Minute, "getUpdates", map[string]string{"timeout": "20"})
+			if err != nil && said < 3 { // the bot's own poll waits now
+				said++
+				b.Say(b.ada, b.chat, fmt.Sprintf("m%d", said))
+			}
 		}
-		time.Sleep(2 * time.Minute)
-		b.Say(b.ada, b.chat, "hello")
-		l.rest(time.Second)
-		b.want(b.chat, "re: hello")
+		if b.want(b.chat, "re: m1", "re: m2", "re: m3"); said != 3 || b.figs.get(observe.Reconnects, Name) < 3 {
+			t.Errorf("%d messages, %v recoveries", said, b.figs.get(observe.Reconnects, Name))
+		}
 		if n := b.logged(observe.MsgAnotherPoller); n != 1 {
 			t.Errorf("%d lines\n%s", n, b.log.String())
+		}
+		time.Sleep(5*time.Minute + 20*time.Second) // not when the own poll ends
+		_, _ = rival.callFor(t.Context(), time.Minute, "getUpdates", nil)
+		l.rest(time.Minute)
+		if n := b.logged(observe.MsgAnotherPoller); n != 2 {
+			t.Errorf("%d lines after a quiet time\n%s", n, b.log.String())
 		}
 	})
 }
