@@ -1,10 +1,12 @@
 package slack
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,9 +58,22 @@ func dialMangled(o simslack.Options) (sim *simslack.Server, api *API, m *mangler
 type mangler struct {
 	next http.RoundTripper
 	on   atomic.Bool
+	last atomic.Pointer[url.Values] // what the last post said
 }
 
 func (m *mangler) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(req.URL.Path, "/chat.postMessage") {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, err
+		}
+		m.last.Store(&form)
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	resp, err := m.next.RoundTrip(req)
 	if err == nil && strings.HasSuffix(req.URL.Path, "/chat.postMessage") && m.on.CompareAndSwap(true, false) {
 		_, _ = io.Copy(io.Discard, resp.Body)

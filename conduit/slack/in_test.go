@@ -30,10 +30,11 @@ func TestTranslate(t *testing.T) {
 		ev   string
 		want session.Inbound
 	}{
-		"ambient":           {`"text":"hi","channel_type":"channel"`, base},
-		"mention":           {`"text":"<@UBOT> hi","channel_type":"channel"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
-		"app_mention":       {`"type":"app_mention","text":"<@UBOT> hi"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
-		"mention in blocks": {`"text":"hi","blocks":[{"elements":[{"type":"user","user_id":"UBOT"}]}]`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"ambient":                              {`"text":"hi","channel_type":"channel"`, base},
+		"mention":                              {`"text":"<@UBOT> hi","channel_type":"channel"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"app_mention":                          {`"type":"app_mention","text":"<@UBOT> hi"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"app_mention elsewhere in the message": {`"type":"app_mention","text":"hi"`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
+		"mention in blocks":                    {`"text":"hi","blocks":[{"elements":[{"type":"user","user_id":"UBOT"}]}]`, with(func(in *session.Inbound) { in.Call = session.CallMention })},
 		"mention behind": {`"text":"hi <@UBOT|x>","channel_type":"group"`, with(func(in *session.Inbound) {
 			in.Call, in.Text = session.CallMention, "hi @x"
 		})},

@@ -106,8 +106,12 @@ func inLink(t *testing.T, o simslack.Options, before func(*simslack.Server), f f
 // dies waits for the conduit's end of its own accord, and checks that it is one of refused credentials, told once.
 func (l *link) dies(code string) {
 	l.t.Helper()
-	time.Sleep(time.Minute)
-	err := <-l.done
+	var err error
+	select {
+	case err = <-l.done:
+	case <-time.After(time.Minute):
+		l.t.Fatal("the conduit lives on")
+	}
 	var e *conduit.Error
 	if !errors.As(err, &e) || e.Class != conduit.Dead || !strings.Contains(err.Error(), code) {
 		l.t.Errorf("Run returned %v", err)

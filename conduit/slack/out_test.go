@@ -3,8 +3,10 @@ package slack
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orebot/conduit"
@@ -237,6 +239,34 @@ func TestPosts(t *testing.T) {
 		}
 		if ref, ok, err := r.mem.Message(t.Context(), place{team: "T1", channel: ch, thread: ts}.address(), got[1].TS); !ok || err != nil || ref.Seq != 2 {
 			t.Errorf("index: %+v, %v, %v", ref, ok, err)
+		}
+	})
+}
+
+// TestPostParameters: nothing that a model wrote is unfurled, linked or styled by Slack's own doing.
+func TestPostParameters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, api, m, end := dialMangled(simslack.Options{})
+		defer end()
+		ann := sim.AddUser("ann")
+		ch := sim.AddChannel("dev", ann, "UBOT")
+		root := sim.Say(ann, ch, "hi")
+		p := &poster{api: api, log: slog.New(slog.DiscardHandler)}
+		for _, plain := range []bool{false, true} {
+			_, err := p.Post(t.Context(), place{"T1", ch, root}.address(), conduit.Item{}, conduit.Part{Offset: 7, Body: body{"x", plain}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := *m.last.Load()
+			want := map[string]string{
+				"channel": ch, "text": "x", "thread_ts": root, "unfurl_links": "false", "unfurl_media": "false", "link_names": "", "parse": "",
+				"blocks": "", "reply_broadcast": "", "mrkdwn": map[bool]string{false: "", true: "false"}[plain],
+			}
+			for key, value := range want {
+				if f.Get(key) != value {
+					t.Errorf("plain %v: %s is %q, want %q", plain, key, f.Get(key), value)
+				}
+			}
 		}
 	})
 }

@@ -147,6 +147,9 @@ func TestStartWaits(t *testing.T) {
 	inLink(t, simslack.Options{}, trouble, func(t *testing.T, l *link) {
 		time.Sleep(4 * time.Minute)
 		l.takes()
+		if calls := l.Calls("auth.test"); calls[3].Sub(calls[2]) < 40*time.Second {
+			t.Errorf("asked again %v after being told to wait", calls[3].Sub(calls[2]))
+		}
 		if n := l.logs.count("Slack doesn't answer"); n != 1 {
 			t.Errorf("%d warnings", n)
 		}
