@@ -45,7 +45,7 @@ func (s *Stream) leave() {
 	}
 	s.live.step.Emit(context.Background(), loop.LifecycleEvent{Phase: "done"})
 	s.live.step.SetEventContext(context.Background())
-	s.live.job = nil
+	s.live.job, s.live.path = nil, nil
 }
 
 // attempt is one run of the Pattern. A panic in it is this turn's failure, not the process's.

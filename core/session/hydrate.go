@@ -13,6 +13,8 @@ import (
 // live is a thread's state in memory while its Stream lives.
 type live struct {
 	led    *ledger.Thread
+	path   []ledger.Turn // the active one, while a job asks for it; nil: not walked yet
+	size   int           // the weight of the turns in led
 	state  Thread
 	places map[Address]*served
 	step   *loop.Step
@@ -97,8 +99,9 @@ func (s *Stream) loadLog(ctx context.Context, l *live) error {
 func (l *live) apply(r LogRecord) error {
 	switch r.Kind {
 	case KindTurn:
-		return l.led.Add(*r.Turn)
+		return l.add(*r.Turn)
 	case KindTip:
+		l.path = nil
 		return l.led.SetTip(r.Tip.To)
 	default:
 		return nil

@@ -14,7 +14,7 @@ import (
 type boundState struct{ s *Stream }
 
 // Turns returns the active path within the live window.
-func (b boundState) Turns() []ledger.Turn { return b.s.live.led.Path() }
+func (b boundState) Turns() []ledger.Turn { return b.s.live.turns() }
 
 // Append stamps the turn and commits it. A user turn returns at once, since it is durable as its entries; a failure of its write
 // cancels the turn in progress. A final turn is committed with the ends of its entries, and a turn with a tool call before the

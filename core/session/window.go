@@ -1,22 +1,54 @@
 package session
 
 import (
+	"slices"
+
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 )
 
+// add puts a turn into the window.
+func (l *live) add(t ledger.Turn) error {
+	follows := l.path != nil && t.Covers == 0 && t.Parent == l.led.Tip()
+	if err := l.led.Add(t); err != nil {
+		return err
+	}
+	l.size += weight(t)
+	if !follows {
+		l.path = nil
+		return nil
+	}
+	l.path = append(l.path, t)
+	return nil
+}
+
+// turns returns the active path, which is walked once for a job.
+func (l *live) turns() []ledger.Turn {
+	if l.path == nil {
+		l.path = l.led.Path()
+	}
+	return slices.Clip(l.path)
+}
+
+// dropBefore moves the window's start.
+func (l *live) dropBefore(start ledger.Seq) {
+	l.led.DropBefore(start)
+	l.path, l.size = nil, 0
+	for _, t := range l.turns() {
+		l.size += weight(t)
+	}
+}
+
 // trim moves the live window forward when it has grown beyond its size, down to half of it.
 func (s *Stream) trim(b *Batch) {
-	path := s.live.led.Path()
-	size := 0
-	for i := len(path) - 1; i >= 0; i-- {
-		size += weight(path[i])
-		if size > s.m.cfg.WindowBytes {
-			if start := s.cut(path); start > b.State.Window {
-				b.State.Window = start
-				s.live.led.DropBefore(start)
-			}
-			return
+	l := s.live
+	if l.size <= s.m.cfg.WindowBytes {
+		return
+	}
+	if path := l.turns(); len(path) > 0 {
+		if start := s.cut(path); start > b.State.Window {
+			b.State.Window = start
+			l.dropBefore(start)
 		}
 	}
 }
