@@ -11,7 +11,7 @@ import (
 // TestFlood: more than the queues hold is dropped without an ack, the reader lives on (FS 52), and all of it is taken in the end.
 func TestFlood(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
-		l.sess.free = false
+		l.sess.hold()
 		u := l.AddUser("ann")
 		time.Sleep(time.Second)
 		const n = maxQueue + maxFlight + 100

@@ -39,6 +39,12 @@ func (h *holding) Accept(_ context.Context, in session.Inbound, done func(sessio
 
 func (*holding) Listen([]string, func(session.Address, loop.OutputEvent)) func() { return func() {} }
 
+func (h *holding) hold() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.free = false
+}
+
 func (h *holding) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -56,11 +56,11 @@ func TestO1LimitedInTheMiddle(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
 		ben, other := r.chatOf("ben")
-		r.model.reply = long
+		r.model.say(long)
 		r.Faults.Next("chat.postMessage", fault.Fault{}, fault.Fault{Status: 429, Retry: 2 * time.Second})
 		r.Say(ann, dm, "go")
 		time.Sleep(100 * time.Millisecond)
-		r.model.reply = nil
+		r.model.say(nil)
 		r.Say(ben, other, "and me")
 		time.Sleep(1500 * time.Millisecond)
 		if got := r.Thread(other, ""); len(got) != 2 {
@@ -76,7 +76,7 @@ func TestO2DeletedRoot(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
 		ch := r.AddChannel("dev", ann, "UBOT")
-		r.model.delay = 10 * time.Second
+		r.model.think(10 * time.Second)
 		ts := r.Say(ann, ch, "@orebot one")
 		time.Sleep(time.Second)
 		r.Delete(ch, ts)
@@ -84,7 +84,7 @@ func TestO2DeletedRoot(t *testing.T) {
 		if got := r.Thread(ch, ""); len(got) != 0 {
 			t.Errorf("in the channel stands %+v", got)
 		}
-		r.model.delay = 0
+		r.model.think(0)
 		two := r.say(ann, ch, "@orebot two")
 		if got := r.Thread(ch, two); len(got) != 2 {
 			t.Errorf("the next thread: %+v", got)
@@ -104,12 +104,12 @@ func TestO3Cut(t *testing.T) {
 			inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 				ann, dm := r.chatOf("ann")
 				ch := r.AddChannel("dev", ann, "UBOT")
-				r.model.reply = long
+				r.model.say(long)
 				r.Faults.Next("chat.postMessage", fault.Fault{}, f)
 				r.say(ann, dm, "go")
 				time.Sleep(2 * time.Minute)
 				r.wholeAnswer(dm)
-				r.model.reply = nil
+				r.model.say(nil)
 				r.Faults.Next("chat.postMessage", f)
 				r.Faults.Next("conversations.replies", fault.Fault{Status: 429, Retry: time.Minute}, fault.Fault{Status: 500}) // FS 17
 				ts := r.say(ann, ch, "@orebot in a thread")
@@ -139,7 +139,7 @@ func TestLookUpRefused(t *testing.T) {
 func TestO4RefusedMarkupGoesPlain(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
-		r.model.reply = func(string) string { return "**bold** <!channel> & more" }
+		r.model.say(func(string) string { return "**bold** <!channel> & more" })
 		r.Faults.Next("chat.postMessage", refusal("invalid_blocks"))
 		r.say(ann, dm, "go")
 		r.wantPosts(dm + ": **bold** <!channel> & more")
@@ -155,7 +155,7 @@ func TestO5TooLongIsHalved(t *testing.T) {
 	for _, code := range []string{"msg_too_long", "msg_blocks_too_long"} {
 		inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 			ann, dm := r.chatOf("ann")
-			r.model.reply = long
+			r.model.say(long)
 			r.Faults.Next("chat.postMessage", refusal(code))
 			r.say(ann, dm, "go")
 			time.Sleep(time.Minute)
@@ -176,7 +176,7 @@ func TestO6ClosedConversation(t *testing.T) {
 			inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 				ann, dm := r.chatOf("ann")
 				ch := r.AddChannel("dev", ann, "UBOT")
-				r.model.delay = 5 * time.Second
+				r.model.think(5 * time.Second)
 				r.Say(ann, ch, "@orebot one")
 				time.Sleep(time.Second)
 				end(r, ch)
@@ -223,7 +223,7 @@ func TestPosts(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
 		ch := r.AddChannel("dev", ann, "UBOT")
-		r.model.reply = func(string) string { return "**hi** <!channel> <@U1> & https://example.com" }
+		r.model.say(func(string) string { return "**hi** <!channel> <@U1> & https://example.com" })
 		ts := r.say(ann, ch, "@orebot one")
 		got := r.Thread(ch, ts)
 		if len(got) != 2 || !strings.HasPrefix(got[1].Text, "*hi* &lt;!channel&gt; &lt;@U1&gt; &amp; ") {

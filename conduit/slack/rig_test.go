@@ -194,6 +194,20 @@ func (e *echo) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch ch
 	}
 }
 
+// say makes the model answer with f; nil: with what it was asked.
+func (e *echo) say(f func(prompt string) string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reply = f
+}
+
+// think makes the model take d for each answer from now on.
+func (e *echo) think(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.delay = d
+}
+
 func (e *echo) asked() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

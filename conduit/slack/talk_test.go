@@ -113,7 +113,7 @@ func TestOwnPostsComeBack(t *testing.T) {
 	inRig(t, simslack.Options{Unfurl: true}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
 		dm := r.OpenDM(ann)
-		r.model.reply = func(string) string { return "see https://example.com @orebot" }
+		r.model.say(func(string) string { return "see https://example.com @orebot" })
 		r.say(ann, dm, "link please")
 		time.Sleep(10 * time.Minute)
 		r.wantPosts(dm + ": see https://example.com @orebot")
@@ -173,7 +173,7 @@ func TestHeldStore(t *testing.T) {
 // TestSlowModel: acks don't wait for the model, and a connection that is refreshed meanwhile costs nothing (FS 44, O13).
 func TestSlowModel(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
-		r.model.delay = 5 * time.Minute
+		r.model.think(5 * time.Minute)
 		ann := r.AddUser("ann")
 		dm := r.OpenDM(ann)
 		r.say(ann, dm, "think")
