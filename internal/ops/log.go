@@ -151,7 +151,8 @@ func priority(l slog.Level) string {
 	return "<7>"
 }
 
-// printable takes escape characters and line breaks out of texts; tint hands an escape through.
+// printable takes escape characters and line breaks out of texts. In colour, tint hands an escape through, and makes one of the
+// four letters that spell it in Go.
 func printable(a slog.Attr) slog.Attr {
 	if k := a.Value.Kind(); k != slog.KindString && k != slog.KindAny {
 		return a
@@ -162,4 +163,4 @@ func printable(a slog.Attr) slog.Attr {
 	return slog.String(a.Key, escapes.Replace(fmt.Sprintf("%+v", a.Value.Any())))
 }
 
-var escapes = strings.NewReplacer("\x1b", "␛", "\n", "⏎", "\r", "")
+var escapes = strings.NewReplacer("\x1b", "␛", `\x1b`, `\x1B`, "\n", "⏎", "\r", "")

@@ -41,14 +41,14 @@ func TestColourOnATerminal(t *testing.T) {
 		outside, inside := openTerminal(t)
 		t.Setenv("NO_COLOR", value)
 		log, _ := NewLogger(inside, FormatAuto, "info", nil)
-		log.Info("hello", "k", "\x1b[2J")
+		log.Info("hello", "k", "\x1b[2J", "spelt", `a \x1b[2J \u009b`, "other", "a \a \b \u009b2J")
 		buf := make([]byte, 1000)
 		n, err := outside.Read(buf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := string(buf[:n])
-		if strings.Contains(got, "\x1b[") != coloured || strings.Contains(got, "\x1b[2J") || !strings.Contains(got, "hello") {
+		if strings.Contains(got, "\x1b[") != coloured || strings.ContainsAny(got, "\a\b\u009b") || strings.Contains(got, "\x1b[2J") || !strings.Contains(got, "hello") {
 			t.Errorf("NO_COLOR=%q: %q", value, got)
 		}
 	}
