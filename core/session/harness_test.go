@@ -176,7 +176,7 @@ func (b *bench) entry(in session.Inbound) session.StoredEntry {
 func (b *bench) ended(in session.Inbound, want session.End) {
 	b.t.Helper()
 	if e := b.entry(in); e.State != session.EntryEnded || e.End != want {
-		b.t.Errorf("%q: state %d, end %s, want ended %s", in.Text, e.State, e.End, want)
+		b.t.Errorf("%.40q: state %d, end %s, want ended %s", in.Text, e.State, e.End, want)
 	}
 }
 

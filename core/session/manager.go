@@ -135,10 +135,6 @@ func (m *Manager) Run(ctx context.Context) error {
 func (m *Manager) drain() {
 	m.mu.Lock()
 	m.stopping = true
-	for _, s := range m.ready {
-		s.running = false
-	}
-	m.ready = nil
 	m.mu.Unlock()
 	t := time.AfterFunc(m.cfg.ShutdownGrace, func() { m.endTurns(errShutdown) })
 	m.workers.Wait()
