@@ -44,6 +44,8 @@ func (d *daemon) background(ctx context.Context, wg *sync.WaitGroup, halt contex
 	wg.Go(func() { _ = d.systemd.Watch(ctx, d.health.Live) })
 	wg.Go(func() { every(ctx, time.Second, d.tick()) })
 	wg.Go(func() { every(ctx, time.Hour, d.sweep(ctx)) })
+	wg.Go(func() { _ = d.ages.run(ctx) }) // a failed store ends the daemon
+	wg.Go(func() { every(ctx, agesEvery, d.look(ctx)) })
 	for _, p := range d.probes {
 		wg.Go(func() { p.run(ctx) })
 	}
@@ -89,6 +91,23 @@ func (d *daemon) sweep(ctx context.Context) func() {
 			d.env.log.Error("old entries stay", observe.KeyError, err)
 		} else if n > 0 {
 			d.env.log.Debug("old entries forgotten", observe.KeyCount, n)
+		}
+	}
+}
+
+// agesEvery is how old the figures about what waits may be.
+const agesEvery = 5 * time.Second
+
+// look sets the figures about what waits. What can't be read keeps its last one.
+func (d *daemon) look(ctx context.Context) func() {
+	return func() {
+		if age, err := d.ages.entry(ctx); err == nil {
+			d.metrics.Set(observe.EntryOldest, age.Seconds())
+		}
+		for _, s := range d.sides {
+			if age, err := d.ages.delivery(ctx, s.Name()); err == nil {
+				d.metrics.Set(observe.DeliveryOldest, age.Seconds(), s.Name())
+			}
 		}
 	}
 }

@@ -137,8 +137,19 @@ func (r *report) state(dir string) {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	if free, err := freeBytes(at); err == nil {
-		r.good("state_dir: %s, %d MiB free", dir, free>>20)
+		r.room(dir, free)
 	}
+}
+
+// leastRoom is the room that the state needs, in bytes: the database with its reserve, and some growth.
+const leastRoom = 64 << 20
+
+func (r *report) room(dir string, free uint64) {
+	if free < leastRoom {
+		r.fail("state_dir: %s has only %d MiB left; free at least %d MiB", dir, free>>20, leastRoom>>20)
+		return
+	}
+	r.good("state_dir: %s, %d MiB free", dir, free>>20)
 }
 
 // model asks each server for the configured model.

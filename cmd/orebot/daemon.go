@@ -43,6 +43,7 @@ type daemon struct {
 	sides   []side
 	quit    chan struct{} // closed when nothing more is to be taken in
 	probes  []probe
+	ages    *ages
 }
 
 // serve runs a daemon until ctx ends, the store fails, or every platform refuses the credentials.
@@ -76,6 +77,7 @@ func (d *daemon) wire() (err error) {
 	if err != nil {
 		return err
 	}
+	d.ages = newAges(d.store, time.Now)
 	if err := d.wirePlatforms(net); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
@@ -162,20 +164,29 @@ func (d *daemon) run(ctx context.Context) error {
 	if err := d.listen(rest, &background); err != nil {
 		return err
 	}
+	d.notify(d.systemd.Ready("starting")) // before anybody can tell more
 	d.background(rest, &background, halt)
 	d.startSides(rest, &sides, halt)
-	context.AfterFunc(ctx, func() { close(d.quit) })
-	d.notify(d.systemd.Ready("starting"))
+	background.Go(func() {
+		<-ctx.Done()
+		d.stopIntake()
+	})
 	d.env.log.Info("orebot runs", "version", version(), observe.KeyModel, d.cfg.Ollama.Model)
 	err := d.manager.Run(ctx)
 	halt(err)
-	d.notify(d.systemd.Stopping("finishing"))
 	d.settle()
 	end()
 	sides.Wait()
 	background.Wait()
 	d.env.log.Info("orebot stops")
 	return d.outcome(ctx)
+}
+
+// stopIntake takes nothing in any more, and says so.
+func (d *daemon) stopIntake() {
+	d.health.Set("daemon", false, "it stops, and takes nothing in any more")
+	close(d.quit)
+	d.notify(d.systemd.Stopping("finishing"))
 }
 
 // outcome is the reason for which the daemon ended; an ordinary stop is none.

@@ -27,8 +27,9 @@ built-in stand-in that says it is one. Configuration files and real tokens are n
 		Example: "  orebot demo\n  orebot demo --script\n  echo 'hello' | orebot demo",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			ctx, stop := untilTold(cmd.Context())
 			defer stop()
+			signal.Ignore(syscall.SIGPIPE) // a reader that leaves early doesn't keep the demo from tidying up
 			return runDemo(ctx, o, std)
 		},
 	}

@@ -27,7 +27,7 @@ func newNetwork(n config.Net) (network, error) {
 		if err != nil {
 			return network{}, fmt.Errorf("net.proxy_url: it is no URL")
 		}
-		out.proxy = http.ProxyURL(u)
+		out.proxy = beyondHost(http.ProxyURL(u))
 	}
 	if n.CAFile == "" {
 		return out, nil
@@ -45,6 +45,17 @@ func newNetwork(n config.Net) (network, error) {
 	}
 	out.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return out, nil
+}
+
+// beyondHost leaves out of a proxy what is on this machine, as HTTPS_PROXY does: no proxy reaches a model server there.
+func beyondHost(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		host := r.URL.Hostname()
+		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+			return nil, nil
+		}
+		return proxy(r)
+	}
 }
 
 const dialTimeout = 10 * time.Second

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -18,13 +16,14 @@ func newRun(g *globals, std stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the daemon",
-		Long: `Run the daemon until SIGTERM or SIGINT. Turns in flight may then finish within shutdown_grace; the rest is resumed at
-the next start. Exit code 2: wrong configuration. 3: every platform refuses the credentials.`,
+		Long: `Run the daemon until SIGTERM, SIGINT or SIGHUP. Turns in flight may then finish within shutdown_grace; the rest is
+resumed at the next start. A second signal ends it at once, and nothing is lost. Exit code 2: wrong configuration. 3: every platform refuses the credentials.`,
 		Example: "  orebot run -c /etc/orebot/config.toml\n  TELEGRAM_BOT_TOKEN=… orebot run --log-level debug",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			ctx, stop := untilTold(cmd.Context())
 			defer stop()
+			context.AfterFunc(ctx, stop) // the next signal ends the process at once, which loses nothing
 			return runDaemon(ctx, g.config, level, std)
 		},
 	}

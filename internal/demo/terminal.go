@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -40,12 +41,16 @@ func (st *Stage) play(ctx context.Context, out io.Writer, daemon func(context.Co
 	s.print("orebot demo: local Slack and Telegram, and the real daemon between them. The model is " + st.Model + ".\n")
 	ended := make(chan error, 1)
 	stop, quit := context.WithCancel(ctx)
-	go func() { ended <- daemon(stop) }()
+	scene, over := context.WithCancel(ctx)
+	go func() {
+		ended <- daemon(stop)
+		over() // nobody is left to answer
+	}()
 	var audience sync.WaitGroup
 	audience.Go(func() { st.watch(ctx, s) })
 	err := st.connected(ctx, ended)
 	if err == nil {
-		err = act(ctx, s)
+		err = act(scene, s)
 		quit()
 		err = errors.Join(err, <-ended)
 	}
@@ -65,7 +70,10 @@ func (st *Stage) connected(ctx context.Context, ended <-chan error) error {
 	case err := <-ready:
 		return err
 	case err := <-ended:
-		return errors.Join(errors.New("demo: the daemon ended"), err)
+		if err == nil {
+			return errors.New("demo: the daemon ended")
+		}
+		return fmt.Errorf("demo: the daemon ended: %w", err)
 	}
 }
 
@@ -74,9 +82,13 @@ func (st *Stage) typing(ctx context.Context, in io.Reader, s *screen) error {
 	lines := make(chan string)
 	go func() { // ends with the process where the input doesn't
 		defer close(lines)
-		for sc := bufio.NewScanner(in); sc.Scan(); {
+		for r, err := bufio.NewReader(in), error(nil); err == nil; {
+			var line string
+			if line, err = r.ReadString('\n'); line == "" {
+				continue
+			}
 			select {
-			case lines <- sc.Text():
+			case lines <- strings.TrimRight(line, "\r\n"):
 			case <-ctx.Done():
 				return
 			}
