@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"sync"
 	"syscall"
 	"time"
 
 	"orebot/core/observe"
-	"orebot/core/provider"
 	"orebot/internal/ops"
-	"orebot/provider/ollama"
 )
 
 // listen serves health and figures where [http] listen says so.
@@ -119,50 +115,4 @@ func freeBytes(dir string) (uint64, error) {
 		return 0, err
 	}
 	return st.Bavail * uint64(st.Bsize), nil
-}
-
-// probe asks one model host whether it is there, and has the model.
-type probe struct {
-	host, model string
-	server      *ollama.Provider
-	health      *ops.Health
-	log         *slog.Logger
-}
-
-// A host is asked seldom while it is well, and often while it isn't.
-const (
-	probeWell = 15 * time.Second
-	probeIll  = 2 * time.Second
-)
-
-func (p probe) run(ctx context.Context) {
-	for {
-		wait := probeIll
-		if p.look(ctx) {
-			wait = probeWell
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-	}
-}
-
-// look asks once, and reports whether the host is well.
-func (p probe) look(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeWell)
-	defer cancel()
-	has, err := p.server.Has(ctx, p.model)
-	switch {
-	case ctx.Err() != nil && err != nil:
-	case err != nil:
-		p.health.Set(p.host, false, "model host "+provider.KindOf(err).String())
-		p.log.Debug("model host probed", observe.KeyHost, p.host, observe.KeyError, err)
-	case !has:
-		p.health.Set(p.host, false, fmt.Sprintf("%s isn't installed; run: ollama pull %s", p.model, p.model))
-	default:
-		p.health.Beat(p.host)
-	}
-	return has && err == nil
 }

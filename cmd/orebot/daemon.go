@@ -114,7 +114,9 @@ func (d *daemon) wireModel(net network) (err error) {
 		}
 		name := d.env.redactor.Redact(host)
 		d.health.NeedModel(name)
-		d.probes = append(d.probes, probe{host: name, model: o.Model, server: p, health: d.health, log: d.env.log})
+		d.probes = append(d.probes, probe{
+			host: name, model: o.Model, server: p, health: d.health, log: d.env.log, doubt: make(chan struct{}, 1),
+		})
 	}
 	return nil
 }
@@ -123,7 +125,7 @@ func (d *daemon) wireModel(net network) (err error) {
 func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manager {
 	c := d.cfg
 	return session.New(session.Config{
-		Store: d.store, Provider: d.model, Platforms: platforms, Life: d.life,
+		Store: d.store, Provider: doubting{d.model, d.probes}, Platforms: platforms, Life: d.life,
 		Spec:          models.Spec{Model: c.Ollama.Model, NumCtx: c.Ollama.NumCtx, Think: c.Ollama.Think},
 		Transform:     transforms(c),
 		MaxConcurrent: c.Ollama.MaxConcurrent,
