@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orebot/core/provider"
 	"orebot/internal/config"
 	"orebot/internal/secret"
 	"orebot/provider/ollama"
@@ -21,7 +22,8 @@ func newCheck(g *globals, std stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Say whether the configuration and the world are right",
-		Long: `Say whether all is well, one line each: ✓, or ✗ with the remedy. Exit code 1 if any line has a ✗.
+		Long: `Say whether all is well, one line each: ✓, or ✗ with the remedy; ! marks what has no effect or is risky. Exit code 1 if any
+line has a ✗, 2 where there is nothing to check: the named file is missing, or no platform is on.
 
 With --offline nothing is connected to: the file, the secrets and the state directory are checked. Otherwise the model
 server is asked too. It never takes updates or events away from a running daemon.`,
@@ -170,18 +172,28 @@ func (r *report) model(ctx context.Context, cfg *config.Config) {
 }
 
 func (r *report) modelAt(ctx context.Context, host string, p *ollama.Provider, model string) {
-	has, err := p.Has(ctx, model)
-	switch {
-	case err != nil:
-		r.fail("ollama: %s doesn't answer; is `ollama serve` running there?", host)
-	case !has:
+	info, err := p.Info(ctx, model)
+	switch provider.KindOf(err) {
+	case provider.KindModelMissing:
 		r.fail("ollama: %s isn't installed at %s; run: ollama pull %s", model, host, model)
+	case provider.KindDenied:
+		r.fail("ollama: %s wants another key; set ollama.api_key or $OLLAMA_API_KEY", host)
+	case provider.KindUnreachable:
+		r.fail("ollama: %s doesn't answer; is `ollama serve` running there?", host)
 	default:
-		info, err := p.Info(ctx, model)
 		if err != nil {
-			r.fail("ollama: %s says nothing about %s", host, model)
+			r.fail("ollama: %s says nothing about %s: %v", host, model, err)
 			return
 		}
-		r.good("ollama: %s at %s, context %d, %s", model, host, info.Context, strings.Join(info.Capabilities, ", "))
+		r.good("ollama: %s at %s, %s", model, host, abilities(info))
 	}
+}
+
+// abilities says what a server tells of a model, which may be nothing.
+func abilities(m ollama.ModelInfo) string {
+	length := "context unknown"
+	if m.Context > 0 {
+		length = fmt.Sprintf("context %d", m.Context)
+	}
+	return strings.Join(append([]string{length}, m.Capabilities...), ", ")
 }

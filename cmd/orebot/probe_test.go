@@ -91,3 +91,10 @@ func modelServer(t *testing.T, up *atomic.Bool) *ollama.Provider {
 type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answer(status int, body string) *http.Response {
+	w := httptest.NewRecorder()
+	w.WriteHeader(status)
+	_, _ = w.WriteString(body)
+	return w.Result()
+}

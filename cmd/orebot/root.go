@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -26,11 +29,14 @@ See whether all is well:      orebot check --offline`,
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("orebot {{.Version}}\n")
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())}
+	})
 	root.PersistentFlags().StringVarP(&g.config, "config", "c", "", "configuration `file`; default: $OREBOT_CONFIG, "+
 		"$CONFIGURATION_DIRECTORY/config.toml,\n$XDG_CONFIG_HOME/orebot/config.toml, /etc/orebot/config.toml")
 	root.AddCommand(newRun(&g, std), newCheck(&g, std), newDemo(std), newVersion(std))
@@ -40,8 +46,14 @@ See whether all is well:      orebot check --offline`,
 
 // noArgs refuses arguments, with the exit code of a wrong call.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return usageError{err}
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.HasParent():
+		return usageError{fmt.Errorf("%s takes no arguments, and got %q; see: %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())}
 	}
-	return nil
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageError{fmt.Errorf("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))}
+	}
+	return usageError{fmt.Errorf("there is no command %q; see: orebot --help", args[0])}
 }

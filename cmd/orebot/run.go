@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
+	"orebot/core/observe"
 	"orebot/internal/config"
 	"orebot/internal/ops"
 	"orebot/internal/secret"
@@ -17,7 +19,9 @@ func newRun(g *globals, std stdio) *cobra.Command {
 		Use:   "run",
 		Short: "Run the daemon",
 		Long: `Run the daemon until SIGTERM, SIGINT or SIGHUP. Turns in flight may then finish within shutdown_grace; the rest is
-resumed at the next start. A second signal ends it at once, and nothing is lost. Exit code 2: wrong configuration. 3: every platform refuses the credentials.`,
+resumed at the next start. A second signal ends it at once, and nothing is lost.
+
+Exit code 1: the start or the state failed; 2: wrong usage or configuration; 3: every platform refuses the credentials.`,
 		Example: "  orebot run -c /etc/orebot/config.toml\n  TELEGRAM_BOT_TOKEN=… orebot run --log-level debug",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -27,14 +31,14 @@ resumed at the next start. A second signal ends it at once, and nothing is lost.
 			return runDaemon(ctx, g.config, level, std)
 		},
 	}
-	cmd.Flags().StringVar(&level, "log-level", "", "debug, info, warn or error; default: the configuration's")
+	cmd.Flags().StringVar(&level, "log-level", "", "log from this `level` on: debug, info, warn or error; default: the configuration's")
 	return cmd
 }
 
 func runDaemon(ctx context.Context, path, level string, std stdio) error {
 	if level != "" {
 		if _, err := ops.ParseLevel(level); err != nil {
-			return usageError{err}
+			return usageError{fmt.Errorf("--log-level: %w", err)}
 		}
 	}
 	cfg, src, err := config.Load(path, config.OS())
@@ -53,9 +57,9 @@ func runDaemon(ctx context.Context, path, level string, std stdio) error {
 // warn says what is in the configuration and shouldn't be, or doesn't work yet.
 func warn(log *slog.Logger, cfg *config.Config, src config.Sources) {
 	for _, w := range src.Warnings {
-		log.Warn("configuration", "note", w)
+		log.Warn("configuration", observe.KeyReason, w)
 	}
 	for _, w := range cfg.NotYet(config.Pending()) {
-		log.Warn("configuration", "note", w)
+		log.Warn("configuration", observe.KeyReason, w)
 	}
 }
