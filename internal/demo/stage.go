@@ -93,9 +93,10 @@ func (s *Stage) open(h http.Handler) (string, error) {
 
 // model chooses the configured default model where a real server has it, else that server's first one, else the stand-in.
 func (s *Stage) model(ctx context.Context, host string) error {
+	seen := (*secret.Redactor)(nil).Redact(host) // it may carry a password
 	if name := installed(ctx, host, s.cfg.Ollama.Model); name != "" {
 		s.cfg.Ollama.Hosts, s.cfg.Ollama.Model = []string{host}, name
-		s.Model = name + " at " + host
+		s.Model = name + " at " + seen
 		return nil
 	}
 	const name = "stand-in"
@@ -104,7 +105,7 @@ func (s *Stage) model(ctx context.Context, host string) error {
 	})
 	url, err := s.open(s.standIns.Handler())
 	s.cfg.Ollama.Hosts, s.cfg.Ollama.Model = []string{url}, name
-	s.Model = "a stand-in, since no Ollama answers at " + host
+	s.Model = "a stand-in, since no Ollama answers at " + seen
 	return err
 }
 
