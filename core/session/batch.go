@@ -33,11 +33,17 @@ const (
 	MaxBatchBytes  = 4 << 20
 )
 
+// Patience is how long a store may hold a patient Batch back.
+const Patience = 10 * time.Millisecond
+
 // Batch is a set of writes that are applied together or not at all. It has at least one precondition, and names each record
 // outside the log at most once. A failed precondition costs only this Batch.
 type Batch struct {
 	ID BatchID
 
+	// Patient says that nobody waits for the outcome: the store may hold the Batch back for up to Patience, so that it shares a
+	// commit with what follows. Its place in the order stays.
+	Patient bool
 	// Thread, where set, orders the Batch behind the earlier ones of that thread.
 	Thread ledger.ThreadID
 	// After is the precondition of a Batch with log records: the last sequence its writer knows (0: the thread is new).

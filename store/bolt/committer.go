@@ -30,6 +30,7 @@ type job interface {
 type batchJob struct {
 	batch   prepared
 	refusal error
+	patient bool
 	done    func(session.Result, error)
 }
 
@@ -58,18 +59,7 @@ func (j *batchJob) finish(err error) {
 // fills it is what waits for done. ctx is ignored: whoever has begun to write something down finishes.
 func (s *Store) Commit(_ context.Context, b session.Batch, done func(session.Result, error)) {
 	p, err := prepare(&b)
-	s.enqueue(&batchJob{batch: p, refusal: err, done: done})
-}
-
-// enqueue hands a job to the committer, and starts one if none runs.
-func (s *Store) enqueue(j job) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queue = append(s.queue, j)
-	if s.idle == nil {
-		s.idle = make(chan struct{})
-		go s.drain(s.idle)
-	}
+	s.enqueue(&batchJob{batch: p, refusal: err, patient: b.Patient, done: done})
 }
 
 // drain is the committer: it commits group after group until nothing waits. Close waits for idle to be closed.
@@ -90,34 +80,6 @@ func (s *Store) drain(idle chan struct{}) {
 		}
 		s.process(group)
 	}
-}
-
-// take removes the jobs of the next transaction from the queue. Once it returns none, the committer is gone. What was queued
-// before Close is still committed.
-func (s *Store) take() (group []job, closed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, bytes := 0, 0
-	limit := len(s.queue)
-	if s.closed && s.accepted > 0 {
-		limit = s.accepted
-	}
-	for n < limit && n < maxGroupJobs {
-		bytes += s.queue[n].size()
-		if n > 0 && bytes > maxGroupBytes {
-			break
-		}
-		n++
-	}
-	if n == 0 {
-		s.idle, s.queue = nil, nil
-		return nil, s.closed
-	}
-	closed = s.closed && s.accepted == 0
-	s.accepted = max(0, s.accepted-n)
-	group = s.queue[:n:n]
-	s.queue = s.queue[n:]
-	return group, closed
 }
 
 // process commits one group and tells everybody.

@@ -42,6 +42,8 @@ type Store struct {
 	queue    []job
 	accepted int           // once closed: how many at the front of the queue were there before
 	idle     chan struct{} // closed when the running committer is done; nil while none runs
+	ripen    *time.Timer   // ends the patience of what waits; nil while nothing does
+	ripe     bool          // it has ended
 	closed   bool
 	failure  error
 
@@ -183,6 +185,12 @@ func (s *Store) stop() bool {
 		return false
 	}
 	s.closed, s.accepted = true, len(s.queue)
+	if s.idle == nil && len(s.queue) > 0 {
+		s.begin()
+	}
+	if s.ripen != nil {
+		s.ripen.Stop()
+	}
 	idle := s.idle
 	s.mu.Unlock()
 	if idle != nil {

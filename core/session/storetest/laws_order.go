@@ -15,6 +15,8 @@ func orderLaws() []law {
 	return []law{
 		{"done comes once, in order for a thread", doneOnce},
 		{"a refusal keeps its place", refusalInOrder},
+		{"a patient batch is committed though nothing follows", patientAlone},
+		{"a patient batch keeps its place", patientInOrder},
 		{"a batch may be committed from done", fromDone},
 		{"what done was told can be read", readYourWrites},
 		{"many writers, each thread dense", writers},
@@ -159,5 +161,31 @@ func race(f *fixture) {
 	wg.Wait()
 	if wins.Load() != 1 || losses.Load() != 31 {
 		f.Errorf("%d won, %d lost", wins.Load(), losses.Load())
+	}
+}
+
+func patientAlone(f *fixture) {
+	b := appending(threadNo(1), 0, 1)
+	b.Patient = true
+	f.must(b)
+}
+
+func patientInOrder(f *fixture) {
+	id := threadNo(1)
+	order := make(chan int, 3)
+	for i := range 3 {
+		b := appending(id, ledger.Seq(i), 1)
+		b.Patient = i < 2
+		f.Store.Commit(f.Context(), b, func(_ session.Result, err error) {
+			if err != nil {
+				f.Errorf("batch %d: %v", i, err)
+			}
+			order <- i
+		})
+	}
+	for want := range 3 {
+		if got := <-order; got != want {
+			f.Errorf("batch %d is told before batch %d", got, want)
+		}
 	}
 }
