@@ -115,3 +115,36 @@ func TestWalkSeesWhatCounts(t *testing.T) {
 		t.Error("a file that can't be read is no error")
 	}
 }
+
+// TestTheDocsShowTheTable compares the rows of docs/architecture.md with the law. What a row of the docs allows is prose; which
+// packages have one isn't.
+func TestTheDocsShowTheTable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "## Who may import whom")
+	if !found {
+		t.Fatal("the section is missing")
+	}
+	var shown []string
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for i, name := range strings.Split(cells[1], "`") {
+				if i%2 == 1 {
+					shown = append(shown, strings.TrimSuffix(name, "/…"))
+				}
+			}
+		}
+	}
+	for _, r := range table() {
+		if !slices.ContainsFunc(shown, func(s string) bool { return s == r.path || strings.HasPrefix(s, r.path+"/") }) {
+			t.Errorf("docs/architecture.md has no row for %s", r.path)
+		}
+	}
+	for _, s := range shown {
+		if !slices.ContainsFunc(table(), func(r row) bool { return s == r.path || strings.HasPrefix(s, r.path+"/") }) {
+			t.Errorf("docs/architecture.md has a row for %s, which has no law", s)
+		}
+	}
+}
