@@ -35,8 +35,12 @@ type stream struct {
 	said    bool // a text or a tool call did
 	thought bool
 	calls   int
+	size    int // bytes of text and reasoning so far
 	last    line
 }
+
+// maxAnswer is how much text and reasoning one answer may hold, in bytes. A server that ignores num_predict can't fill the memory.
+const maxAnswer = 256 << 10
 
 // drainTime is how long the end of the body is waited for after the last line, so that the connection can be used again.
 const drainTime = 250 * time.Millisecond
@@ -55,6 +59,10 @@ func (s *stream) read(body io.Reader) error {
 		}
 		if s.last.Done {
 			break
+		}
+		if s.size > maxAnswer { // the rest isn't read, which makes the server stop
+			s.last.DoneReason = "length"
+			return s.finish()
 		}
 		s.dog.arm(s.idle, errSilent)
 	}
@@ -138,6 +146,7 @@ func (s *stream) content(reasoning, text string) error {
 		return err
 	}
 	s.said = true
+	s.size += len(text)
 	return s.send(artifact.TextDelta{Content: text})
 }
 
@@ -146,6 +155,7 @@ func (s *stream) reasoning(text string) error {
 		return nil
 	}
 	s.thought = s.thought || strings.TrimSpace(text) != ""
+	s.size += len(text)
 	return s.send(artifact.ReasoningDelta{Content: text})
 }
 
