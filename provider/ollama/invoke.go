@@ -12,6 +12,7 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/models"
+	"orebot/core/observe"
 	"orebot/core/provider"
 )
 
@@ -67,7 +68,7 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 		}
 		lesson(&t)
 		h.learn(c.spec.Model, func(k *knowledge) { lesson(&k.traits) })
-		p.log.WarnContext(ctx, "the model can't do what was asked; asking without", "model", c.spec.Model, "err", err)
+		p.log.WarnContext(ctx, "the model can't do what was asked; asking without", observe.KeyModel, c.spec.Model, observe.KeyError, err)
 	}
 }
 
@@ -119,8 +120,8 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout}
 	err := p.exchange(ctx, h, req, s)
 	if err == nil {
-		p.log.DebugContext(parent, "answered", "model", req.Model, "host", h.name, "prompt_tokens", s.last.PromptEvalCount,
-			"completion_tokens", s.last.EvalCount, "load", s.last.LoadDuration, "took", s.last.TotalDuration)
+		p.log.DebugContext(parent, "answered", observe.KeyModel, req.Model, observe.KeyHost, h.name, "prompt_tokens", s.last.PromptEvalCount,
+			"completion_tokens", s.last.EvalCount, "load", s.last.LoadDuration, observe.KeyTook, s.last.TotalDuration)
 		return nil
 	}
 	if parent.Err() != nil {
