@@ -65,7 +65,7 @@ func (c *courier) promoted(ctx context.Context, seq ledger.Seq) (Item, bool, err
 }
 
 func (c *courier) answer(ctx context.Context, t ledger.Turn) (Item, error) {
-	it := Item{Kind: Answer, Turn: t.ID, Source: t.Text(), At: t.Time}
+	it := Item{Kind: Answer, Turn: t.ID, Source: sourceOf(t), At: t.Time}
 	var err error
 	it.ReplyTo, it.Asked, err = c.asked(ctx, entriesOf(t))
 	return it, err
