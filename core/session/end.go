@@ -4,9 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"orebot/core/ledger"
@@ -78,15 +75,8 @@ func (s *Stream) refuse(j *job, text string) error {
 	if told {
 		return s.endSilently(j, EndRefused)
 	}
-	before := slices.Clone(j.entries)
-	err = s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: text, small: []SmallWrite{w}})
-	var c *Conflict
-	if errors.As(err, &c) && strings.HasPrefix(c.What, "small ") {
-		s.close() // another thread has just told them; what this one has in memory didn't come true
-		j.entries = before
-		return s.endSilently(j, EndRefused)
-	}
-	return err
+	// Where another thread tells them at the same time, this is a Conflict: read again, they have been told.
+	return s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: text, small: []SmallWrite{w}})
 }
 
 // toldToday looks up whether this person, or this place, got its refusal within a day, and prepares the note that it has.

@@ -203,3 +203,22 @@ func TestTwoThreadsRefuseOnce(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// A turn may take longer than a thread may be idle.
+func TestAThreadAtWorkIsNotIdle(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(3*time.Hour), func(c *session.Config) { c.IdleEvict = time.Minute })
+		in := msg(dm, "slack:U1", "hi")
+		b.accept(in)
+		time.Sleep(2 * time.Hour)
+		if n := b.m.Live(); n != 1 {
+			t.Errorf("%d threads live in the middle of a turn", n)
+		}
+		time.Sleep(2 * time.Hour)
+		b.ended(in, session.EndAnswered)
+		if n := len(b.p.prompts()); n != 1 {
+			t.Errorf("the model was asked %d times", n)
+		}
+		b.stopLife()
+	})
+}
