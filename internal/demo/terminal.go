@@ -3,7 +3,6 @@ package demo
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -33,48 +32,43 @@ func (st *Stage) Run(ctx context.Context, in io.Reader, out io.Writer, daemon fu
 	})
 }
 
-// play runs the daemon and the audience around an act.
+// play runs the daemon and the audience around an act. When it returns, both have ended.
 func (st *Stage) play(ctx context.Context, out io.Writer, daemon func(context.Context) error, act func(context.Context, *screen) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &screen{w: out}
 	s.print("orebot demo: local Slack and Telegram, and the real daemon between them. The model is " + st.Model + ".\n")
-	ended := make(chan error, 1)
 	stop, quit := context.WithCancel(ctx)
 	scene, over := context.WithCancel(ctx)
-	go func() {
-		ended <- daemon(stop)
+	var cast, audience sync.WaitGroup
+	var failed error
+	cast.Go(func() {
+		failed = daemon(stop)
 		over() // nobody is left to answer
-	}()
-	var audience sync.WaitGroup
+	})
 	audience.Go(func() { st.watch(ctx, s) })
-	err := st.connected(ctx, ended)
+	err := st.connected(scene)
 	if err == nil {
 		err = act(scene, s)
-		quit()
-		err = errors.Join(err, <-ended)
 	}
 	quit()
+	cast.Wait()
 	cancel()
 	audience.Wait()
+	if failed != nil {
+		return fmt.Errorf("demo: the daemon ended: %w", failed)
+	}
 	return err
 }
 
-// connected waits until the daemon has reached both platforms.
-func (st *Stage) connected(ctx context.Context, ended <-chan error) error {
-	ready := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+// connected waits until the daemon has reached Slack, which takes it longer than Telegram, or the scene is over.
+func (st *Stage) connected(scene context.Context) error {
+	ctx, cancel := context.WithTimeout(scene, 20*time.Second)
 	defer cancel()
-	go func() { ready <- st.Slack.WaitConnected(ctx) }()
-	select {
-	case err := <-ready:
-		return err
-	case err := <-ended:
-		if err == nil {
-			return errors.New("demo: the daemon ended")
-		}
-		return fmt.Errorf("demo: the daemon ended: %w", err)
+	if err := st.Slack.WaitConnected(ctx); err != nil && scene.Err() == nil {
+		return fmt.Errorf("demo: the daemon doesn't reach Slack: %w", err)
 	}
+	return nil
 }
 
 // typing lets somebody type.
