@@ -55,10 +55,14 @@ func (l *loader) file(path string) bool {
 		if err == nil {
 			return l.decode(data)
 		}
-		if errors.Is(err, fs.ErrNotExist) {
+		remedy := "; check -c, --config and $OREBOT_CONFIG"
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			l.kind = ErrNoFile
+		case errors.Is(err, fs.ErrPermission):
+			remedy = "; let the user that runs orebot read it"
 		}
-		l.problem("", "can't be read: "+reason(err)+"; check -c, --config and $OREBOT_CONFIG")
+		l.problem("", "can't be read: "+reason(err)+remedy)
 		return false
 	}
 	return true

@@ -88,7 +88,7 @@ func TestWarnings(t *testing.T) {
 	_, src := w.load(t, "")
 	want := []string{
 		"/etc/orebot/config.toml: slack.app_token_file: /run/app is readable by everyone; chmod 600 /run/app",
-		"/etc/orebot/config.toml: telegram.bot_token: stands in a file that everyone may read; chmod 640 /etc/orebot/config.toml, or use telegram.bot_token_file",
+		"/etc/orebot/config.toml: telegram.bot_token: stands in a file that everyone may read; hand it over as a credential (systemd: LoadCredential=telegram_bot_token:FILE), or chmod 600 /etc/orebot/config.toml where its owner runs orebot",
 		"/etc/orebot/config.toml: slack.access: is allowlist and slack.users is empty: nobody on Slack may talk to the bot",
 		"/etc/orebot/config.toml: telegram.access: is open: anybody on Telegram may use the model",
 	}

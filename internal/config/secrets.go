@@ -45,7 +45,7 @@ func (l *loader) secrets() {
 		case !s.value.IsZero() && *s.file != "":
 			l.problem(s.key, "is there inline and as "+s.key+"_file; keep one of them")
 		case !s.value.IsZero():
-			l.warnInline(s.key)
+			l.warnInline(s)
 		case *s.file != "":
 			l.fileSecret(s)
 		case l.credential(s):
@@ -106,9 +106,11 @@ func (l *loader) readText(key, path string) (string, bool) {
 	return strings.TrimSpace(string(data)), true
 }
 
-func (l *loader) warnInline(key string) {
+// warnInline doesn't send everybody to chmod: the user of the systemd unit is made at start and owns no file.
+func (l *loader) warnInline(s slot) {
 	if info, err := l.env.Stat(l.src.File); err == nil && info.Mode().Perm()&0o004 != 0 {
-		l.warn(key, "stands in a file that everyone may read; chmod 640 "+l.src.File+", or use "+key+"_file")
+		l.warn(s.key, "stands in a file that everyone may read; hand it over as a credential (systemd: LoadCredential="+s.name+
+			":FILE), or chmod 600 "+l.src.File+" where its owner runs orebot")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -176,6 +177,14 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 	if src.File != "/named.toml" {
 		t.Errorf("File is %q", src.File)
+	}
+	locked := newWorld("TELEGRAM_BOT_TOKEN=" + tgToken).env()
+	locked.ReadFile = func(path string) ([]byte, error) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+	}
+	_, _, err = config.Load("/named.toml", locked)
+	if want := "/named.toml: can't be read: permission denied; let the user that runs orebot read it"; err == nil || err.Error() != want {
+		t.Errorf("not readable: %v", err)
 	}
 	cfg, _, err := config.Load("", newWorld().env())
 	if !errors.Is(err, config.ErrNoPlatform) || errors.Is(err, config.ErrNoFile) {
