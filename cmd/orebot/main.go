@@ -5,12 +5,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
 	"orebot/internal/config"
-	"orebot/internal/secret"
+	"orebot/internal/ops"
 )
 
 // Exit codes.
@@ -41,14 +40,13 @@ func main() {
 	os.Exit(execute(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// execute runs one command line and returns the exit code. Errors are said on stderr, without what looks like a token: somebody
-// may have typed one in the wrong place.
+// execute runs one command line and returns the exit code. Errors are said on stderr.
 func execute(ctx context.Context, args []string, std stdio) int {
 	root := newRoot(std)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !errors.Is(err, errSaid) {
-		fmt.Fprintf(std.err, "orebot: %s\n", (*secret.Redactor)(nil).Redact(err.Error()))
+		ops.Complain(std.err, err)
 	}
 	return exitCode(err)
 }

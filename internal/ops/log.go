@@ -93,6 +93,18 @@ func isJournal(w io.Writer) bool {
 	return ok && os.Getenv("JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
+// Complain says on w why a command ends, line by line, without what looks like a token: somebody may have typed one in the wrong
+// place. In the journal each line has the priority of an error, so that journalctl -p err shows it.
+func Complain(w io.Writer, err error) {
+	prefix := ""
+	if isJournal(w) {
+		prefix = priority(slog.LevelError)
+	}
+	for line := range strings.Lines("orebot: " + (*secret.Redactor)(nil).Redact(err.Error())) {
+		fmt.Fprintln(w, prefix+strings.TrimSuffix(line, "\n"))
+	}
+}
+
 // redactingWriter cleans what a handler wrote. Handlers write a record in one call, so no secret is cut in two.
 type redactingWriter struct {
 	w io.Writer

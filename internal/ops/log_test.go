@@ -96,6 +96,32 @@ func TestJournalIsKnownByItsInode(t *testing.T) {
 	}
 }
 
+func TestComplaints(t *testing.T) {
+	err := errors.New("a is wrong\nb holds " + token)
+	var b bytes.Buffer
+	Complain(&b, err)
+	if want := "orebot: a is wrong\nb holds [redacted]\n"; b.String() != want {
+		t.Errorf("got %q", b.String())
+	}
+	path := filepath.Join(t.TempDir(), "stream")
+	f, e := os.Create(path)
+	if e != nil {
+		t.Fatal(e)
+	}
+	defer f.Close()
+	info, e := f.Stat()
+	if e != nil {
+		t.Fatal(e)
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	t.Setenv("JOURNAL_STREAM", fmt.Sprintf("%d:%d", st.Dev, st.Ino))
+	Complain(f, err)
+	got, e := os.ReadFile(path)
+	if want := "<3>orebot: a is wrong\n<3>b holds [redacted]\n"; e != nil || string(got) != want {
+		t.Errorf("in the journal: %q, %v", got, e)
+	}
+}
+
 func TestParseLevel(t *testing.T) {
 	if l, err := ParseLevel("Warn"); err != nil || l != slog.LevelWarn {
 		t.Errorf("got %v, %v", l, err)
