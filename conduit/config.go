@@ -20,7 +20,10 @@ type Config struct {
 	Poster   Poster // a Finder too, where the platform can be asked
 	Life     string // names this life of the process and no other
 
-	Pacer    Pacer            // asked before each post; default: no limit
+	Pacer Pacer // asked before each post; default: no limit
+	// Place names what the platform limits together, such as a chat with all its topics: told to wait for one, all of them wait.
+	// Default: each address for itself.
+	Place    func(session.Address) string
 	Backoff  Backoff          // default: 0.5 s … 60 s
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; default 5 s
 	Now      func() time.Time // default: time.Now
@@ -46,6 +49,9 @@ func (cfg Config) check() error {
 func (cfg Config) withDefaults() Config {
 	if cfg.Pacer == nil {
 		cfg.Pacer = unpaced{}
+	}
+	if cfg.Place == nil {
+		cfg.Place = func(a session.Address) string { return string(a) }
 	}
 	if cfg.Backoff == (Backoff{}) {
 		cfg.Backoff = Backoff{Min: 500 * time.Millisecond, Max: time.Minute}

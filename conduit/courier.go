@@ -78,13 +78,13 @@ func (c *courier) absorb(ctx context.Context, err error) error {
 	case errors.Is(err, session.ErrClosed), errors.Is(err, session.ErrUnknown):
 		return errStop
 	case errors.Is(err, errAgain):
-		return sleep(ctx, c.wait.next()/16)
+		return c.doze(ctx, c.wait.next()/16)
 	case errors.As(err, &corrupt):
 		c.once("address can't be served", err)
 		return errStop
 	}
 	c.once("delivery waits", err)
-	return sleep(ctx, c.wait.next())
+	return c.doze(ctx, c.wait.next())
 }
 
 // once logs a failure that is not the one logged last.

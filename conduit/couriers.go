@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"orebot/core/observe"
 	"orebot/core/session"
 )
 
@@ -15,11 +14,14 @@ var ErrLeaseLost = errors.New("conduit: the lease is lost")
 
 // Couriers delivers to the addresses of one conduit.
 type Couriers struct {
-	cfg   Config
-	pause pause
+	cfg     Config
+	posting pause         // of posts
+	asking  pause         // of look-ups, which have limits of their own
+	freed   chan struct{} // has one in it once a courier ended or waits
 
 	mu      sync.Mutex
 	table   map[session.Address]*job
+	working int                         // couriers that neither ended nor wait
 	spawn   func(session.Address, *job) // nil: Run isn't there to own goroutines
 	ended   bool
 	failure error // why Run ends of its own accord
@@ -41,7 +43,10 @@ func New(cfg Config) (*Couriers, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	return &Couriers{cfg: cfg, pause: pause{now: cfg.Now}, table: map[session.Address]*job{}}, nil
+	return &Couriers{
+		cfg: cfg, posting: pause{now: cfg.Now}, asking: pause{now: cfg.Now}, freed: make(chan struct{}, 1),
+		table: map[session.Address]*job{},
+	}, nil
 }
 
 // Run serves every address that is due, and every one nudged, until ctx ends; then it returns nil once its goroutines have stopped,
@@ -73,6 +78,7 @@ func (c *Couriers) open(soft, hard context.Context, halt context.CancelFunc) {
 	c.started, c.halt = c.cfg.Now(), halt
 	c.spawn = func(a session.Address, j *job) {
 		j.running = true
+		c.work(1)
 		c.wg.Go(func() { c.courier(a, j, hard).run(soft) })
 	}
 	for a, j := range c.table {
@@ -132,6 +138,7 @@ func (c *Couriers) leave(a session.Address, j *job) bool {
 		return false
 	}
 	delete(c.table, a)
+	c.work(-1)
 	return true
 }
 
@@ -140,30 +147,5 @@ func (c *Couriers) abandon(j *job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j.running, j.again = false, false
-}
-
-// sweepPage is how many due addresses are read at once.
-const sweepPage = 256
-
-// sweep nudges every address that is due.
-func (c *Couriers) sweep(ctx context.Context) {
-	wait := tries{b: c.cfg.Backoff, rand: c.cfg.Rand}
-	for after := session.Address(""); ctx.Err() == nil; {
-		page, err := c.cfg.Store.Due(ctx, c.cfg.Name, after, sweepPage)
-		switch {
-		case errors.Is(err, session.ErrClosed), errors.Is(err, session.ErrUnknown):
-			return
-		case err != nil && ctx.Err() == nil:
-			c.cfg.Logger.Error("due addresses can't be listed", observe.KeyError, err)
-			_ = sleep(ctx, wait.next())
-			continue
-		}
-		for _, a := range page {
-			c.Nudge(a)
-		}
-		if len(page) < sweepPage {
-			return
-		}
-		after = page[len(page)-1]
-	}
+	c.work(-1)
 }

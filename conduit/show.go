@@ -108,19 +108,22 @@ func (c *courier) countRepeat() {
 	}
 }
 
-// turnToPost returns when the part may be posted.
+// turnToPost returns when the part may be posted. Who gets a turn while there is a pause queues up again after it: all those would
+// post at once else.
 func (c *courier) turnToPost(ctx context.Context) error {
-	if c.pause.wait(ctx) != nil {
-		return errStop
-	}
-	if err := c.cfg.Pacer.Wait(ctx, c.at()); err != nil {
-		if ctx.Err() != nil {
-			return errStop
+	for {
+		if err := c.sitOut(ctx, &c.posting); err != nil {
+			return err
 		}
-		return err
-	}
-	if c.pause.wait(ctx) != nil {
-		return errStop
+		if err := c.cfg.Pacer.Wait(ctx, c.at()); err != nil {
+			if ctx.Err() != nil {
+				return errStop
+			}
+			return err
+		}
+		if c.posting.left(c.place()) <= 0 {
+			break
+		}
 	}
 	if !c.cfg.Lease.Valid() {
 		return errStop
@@ -140,7 +143,7 @@ func (c *courier) refused(ctx context.Context, next int, e *Error) (*shown, erro
 	c.mem.tried = false
 	switch e.Class {
 	case RetryAfter:
-		return nil, c.obey(ctx, e)
+		return nil, c.obey(ctx, e, &c.posting)
 	case Malformed, TooBig:
 		return c.degrade(ctx, next, e.Class, e)
 	case Gone:
@@ -159,21 +162,21 @@ func (c *courier) refused(ctx context.Context, next int, e *Error) (*shown, erro
 
 // backOff waits as long as the failures in a row demand.
 func (c *courier) backOff(ctx context.Context) error {
-	if sleep(ctx, c.wait.next()) != nil {
+	if c.doze(ctx, c.wait.next()) != nil {
 		return errStop
 	}
 	return nil
 }
 
-// obey waits as long as the platform said, and lets the others wait too if it means them all.
-func (c *courier) obey(ctx context.Context, e *Error) error {
+// obey waits as long as the platform said, and lets the others wait too if it means them.
+func (c *courier) obey(ctx context.Context, e *Error, p *pause) error {
 	c.once("platform asks to wait", e)
 	d := e.After
 	if d <= 0 {
 		d = c.wait.next()
 	}
-	c.pause.told(c.at(), d)
-	if sleep(ctx, d) != nil {
+	p.told(c.place(), d)
+	if c.doze(ctx, d) != nil {
 		return errStop
 	}
 	return nil

@@ -23,6 +23,12 @@ func pacer(paced bool) conduit.Pacer {
 	return conduit.NewPacer(allPosts, paceOf)
 }
 
+// chatOf names what Telegram limits together: a chat with all its topics.
+func chatOf(a session.Address) string {
+	key, _ := paceOf(a)
+	return key
+}
+
 func paceOf(a session.Address) (string, conduit.Rate) {
 	p, err := parseAddress(a)
 	switch {

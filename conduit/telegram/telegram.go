@@ -82,7 +82,7 @@ func New(cfg Config) (*Telegram, error) {
 	}
 	couriers, err := conduit.New(conduit.Config{
 		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(), Poster: NewPoster(cfg.API), Life: cfg.Life,
-		Pacer: pacer(cfg.Paced), Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
+		Pacer: pacer(cfg.Paced), Place: chatOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
