@@ -15,6 +15,7 @@ import (
 	"orebot/core/models"
 	"orebot/core/observe"
 	"orebot/core/provider"
+	"orebot/core/transform/budget"
 )
 
 // converse submits the job's messages, where they aren't on the log, and runs the Pattern until it has answered, until a failure
@@ -56,6 +57,7 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 			err = fmt.Errorf("session: panic: %v", r)
 		}
 	}()
+	ctx = budget.WithHalvings(ctx, s.dense)
 	st := boundState{s}
 	if j.turn == 0 {
 		if _, err := s.live.step.Submit(ctx, st, ledger.RoleUser, prompt(j.entries)...); err != nil {

@@ -31,6 +31,10 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 	if kind == provider.KindUnknown {
 		return s.unexplained(ctx, j, err)
 	}
+	if kind == provider.KindTooLong && s.squeeze(j) {
+		s.log(j).Warn("history shortened", observe.KeyError, err)
+		return false, nil
+	}
 	if wait, again := s.again(err, kind, try, begin); again {
 		if try == 1 {
 			s.log(j).Warn(modelTrouble(kind), observe.KeyError, err, observe.KeyWait, wait)
@@ -44,6 +48,18 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 	sev, text := s.explain(err, kind, time.Since(begin))
 	aside := kind == provider.KindTooLong || kind == provider.KindRefused
 	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside})
+}
+
+// maxDense is how often the budget is halved at most: to a sixteenth, which would take a script with five tokens a byte.
+const maxDense = 4
+
+// squeeze lets less of the history through, where there is a history.
+func (s *Stream) squeeze(j *job) bool {
+	if t, ok := s.live.led.Turn(j.turn); !ok || t.Parent == 0 || s.dense == maxDense {
+		return false
+	}
+	s.dense++
+	return true
 }
 
 // suspend notes an orderly stop: it is no sign that the message does harm.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"orebot/core/access"
 	"orebot/core/artifact"
@@ -109,6 +110,14 @@ func prompt(entries []StoredEntry) []artifact.Artifact {
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// shows reports whether a person sees anything of a text in Markdown: spaces, joiners and empty fences, headings or quotes show
+// nothing.
+func shows(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && !strings.ContainsRune("`~#>", r)
+	})
+}
 
 func emptyText(in Inbound) string {
 	if len(in.Attachments) > 0 {

@@ -45,6 +45,7 @@ func (s *Stream) send(j *job, b Batch) error {
 	if j != nil {
 		fail = j.cancel
 	}
+	b.Patient = true
 	s.m.cfg.Store.Commit(context.Background(), b, func(_ Result, err error) {
 		if err != nil && fail != nil && !applied(err) {
 			fail(&storeError{err})

@@ -110,7 +110,9 @@ func (s *Stream) submit(j *job, t ledger.Turn) error {
 		}
 	}
 	s.writeEntries(&b, j, time.Time{})
-	s.showElsewhere(&b, j.addr, t.ID.Seq)
+	if s.showElsewhere(&b, j.addr, t.ID.Seq); len(b.Due) > 0 {
+		return s.commit(b) // somebody waits for it elsewhere
+	}
 	return s.send(j, b)
 }
 
@@ -138,8 +140,8 @@ func (s *Stream) progress(j *job, t ledger.Turn) error {
 
 // finish commits a final turn: with it, its entries have ended. One that shows nothing is no answer.
 func (s *Stream) finish(j *job, t ledger.Turn) error {
-	if blank(t.Text()) {
-		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the final turn has no text")}
+	if !shows(t.Text()) {
+		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the final turn shows nothing")}
 	}
 	b := s.batch(turnRecord(t))
 	s.trim(&b)

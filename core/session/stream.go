@@ -25,6 +25,7 @@ type Stream struct {
 	// The worker's. The Manager closes it while no worker runs.
 	waiting []StoredEntry // in the order of arrival
 	live    *live
+	dense   int // how often the budget is halved, because the server found this conversation longer than the estimate
 	retries int // times in a row that the thread had to be read again
 }
 

@@ -24,16 +24,30 @@ type Budget struct {
 
 // Transform returns a view of the newest turns that fit, beginning with a user turn. Where the exchange that is going on doesn't
 // fit by itself, its question stays in front, and no tool's result stays without its call.
-func (b Budget) Transform(_ context.Context, st ledger.State) (ledger.State, error) {
+func (b Budget) Transform(ctx context.Context, st ledger.State) (ledger.State, error) {
 	if st == nil || b.Tokens <= 0 {
 		return st, nil
 	}
+	b.Tokens = max(1, b.Tokens>>halvings(ctx))
 	turns := st.Turns()
 	start := b.start(turns)
 	if start == 0 {
 		return st, nil
 	}
 	return ledger.NewView(st, whole(turns, start)), nil
+}
+
+type halvingsKey struct{}
+
+// WithHalvings halves the budget n times for what runs under the context: the server has refused a prompt that the estimate let
+// through, because this conversation has more tokens in its bytes.
+func WithHalvings(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, halvingsKey{}, n)
+}
+
+func halvings(ctx context.Context) int {
+	n, _ := ctx.Value(halvingsKey{}).(int)
+	return n
 }
 
 // whole returns the turns from start on, as far as they can be understood without those before.

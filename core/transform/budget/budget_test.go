@@ -103,3 +103,17 @@ func exchange(rounds, results int) []ledger.Turn {
 	}
 	return out
 }
+
+func TestTheBudgetIsHalvedForADenseConversation(t *testing.T) {
+	all := turns(40, 3*92)
+	full := len(view(t, Budget{Tokens: 2000}, all))
+	for n, want := range []int{full, full / 2, full / 4} {
+		st, err := Budget{Tokens: 2000}.Transform(WithHalvings(t.Context(), n), ledger.NewView(nil, all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(st.Turns()); got < want-2 || got > want+2 {
+			t.Errorf("halved %d times %d turns fit, want about %d", n, got, want)
+		}
+	}
+}
