@@ -54,13 +54,16 @@ type Verdict struct {
 	Text    string
 }
 
+// ReasonPlace is the reason of a refusal that concerns everybody at the place.
+const ReasonPlace = "place"
+
 // Decide judges a person at a place; place is "" in a private chat.
 func (p Policy) Decide(who Person, place string) Verdict {
 	switch {
 	case who.Bot && !p.Bots:
 		return Verdict{Outcome: Ignore, Reason: "bot"}
 	case place != "" && !p.AnyPlace && !slices.Contains(p.Places, place):
-		return Verdict{Refuse, "place", fmt.Sprintf("Not enabled here. Operator: add `%s` to the configuration.", place)}
+		return Verdict{Refuse, ReasonPlace, fmt.Sprintf("Not enabled here. Operator: add `%s` to the configuration.", place)}
 	case slices.Contains(p.Users, who.ID):
 		return Verdict{Outcome: Allow}
 	case who.External && !p.External:

@@ -75,7 +75,7 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 
 // addressed tells whether a message is for the bot (open), overheard in a conversation (heard) or neither (ended).
 func (m *Manager) addressed(ctx context.Context, in Inbound, follow bool) (EntryState, error) {
-	if in.Call != CallAmbient {
+	if in.Call == CallDirect || in.Call != CallAmbient && !in.Elsewhere {
 		return EntryOpen, nil
 	}
 	p, err := m.placeOf(ctx, in.Address)

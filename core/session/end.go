@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"orebot/core/access"
 	"orebot/core/ledger"
 	"orebot/core/loop"
 )
@@ -67,8 +68,8 @@ func (s *Stream) reachable(seq ledger.Seq) bool {
 }
 
 // refuse ends messages of somebody who may not talk to the bot: with a line once a day, with silence otherwise.
-func (s *Stream) refuse(j *job, text string) error {
-	w, told, err := s.toldToday(j)
+func (s *Stream) refuse(j *job, v access.Verdict) error {
+	w, told, err := s.toldToday(j, v)
 	if err != nil {
 		return err
 	}
@@ -76,15 +77,16 @@ func (s *Stream) refuse(j *job, text string) error {
 		return s.endSilently(j, EndRefused)
 	}
 	// Where another thread tells them at the same time, this is a Conflict: read again, they have been told.
-	return s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: text, small: []SmallWrite{w}})
+	return s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: v.Text, small: []SmallWrite{w}})
 }
 
-// toldToday looks up whether this person, or this place, got its refusal within a day, and prepares the note that it has.
-func (s *Stream) toldToday(j *job) (SmallWrite, bool, error) {
+// toldToday looks up whether this person got the refusal within a day, or this place where it is the place's, and prepares the
+// note that it has.
+func (s *Stream) toldToday(j *job, refusal access.Verdict) (SmallWrite, bool, error) {
 	const space = "refused"
 	in := j.first().Inbound
 	key := in.Author.ID
-	if in.Place != "" {
+	if refusal.Reason == access.ReasonPlace {
 		key = in.Place
 	}
 	v, rev, _, err := s.m.cfg.Store.Small(s.m.turns, space, key)

@@ -47,7 +47,7 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 	}
 	switch age := time.Since(in.At); {
 	case v.Outcome == access.Refuse:
-		return true, s.refuse(j, v.Text)
+		return true, s.refuse(j, v)
 	case v.Outcome == access.Ignore: // a bot, as it turned out: a word to it could begin a loop
 		return true, s.endSilently(j, EndRefused)
 	case v.Outcome != access.Allow:
@@ -65,11 +65,12 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 // verdict decides about the author, and looks up whom Accept knew too little of.
 func (s *Stream) verdict(j *job) (access.Verdict, error) {
 	in := j.first().Inbound
-	if text := j.first().Refusal; text != "" {
-		return access.Verdict{Outcome: access.Refuse, Text: text}, nil
-	}
 	p := s.m.cfg.Platforms[j.addr.Conduit()]
 	v := p.Policy.Decide(person(in.Author), in.Place)
+	if text := j.first().Refusal; text != "" { // what Accept decided holds, whatever the policy says now
+		v.Outcome, v.Text = access.Refuse, text
+		return v, nil
+	}
 	if v.Outcome != access.Ask || p.People == nil {
 		return v, nil
 	}

@@ -263,6 +263,34 @@ func TestARefusalIsSaidOnceADay(t *testing.T) {
 	})
 }
 
+func TestOnesRefusalIsNotAnothers(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), func(c *session.Config) {
+			c.Platforms["slack"] = session.Platform{Policy: access.Policy{Mode: access.Members, Places: []string{"slack:C1"}}}
+		})
+		say := func(place, author string, guest bool) int {
+			before := len(b.events())
+			in := msg(session.Address("slack:T1/"+place+"/1.0"), author, "hi", func(in *session.Inbound) {
+				in.Call, in.Place, in.Author.Guest = session.CallMention, "slack:"+place, guest
+			})
+			b.accept(in)
+			synctest.Wait()
+			b.ended(in, session.EndRefused)
+			return len(b.events()) - before
+		}
+		for i, c := range []struct {
+			place, author string
+			guest         bool
+			lines         int
+		}{{"C1", "slack:G1", true, 1}, {"C1", "slack:G1", true, 0}, {"C1", "slack:G2", true, 1}, {"C9", "slack:U1", false, 1}, {"C9", "slack:U2", false, 0}} {
+			if got := say(c.place, c.author, c.guest); got != c.lines {
+				t.Errorf("case %d: %d lines, want %d", i, got, c.lines)
+			}
+		}
+		b.stopLife()
+	})
+}
+
 // people knows one guest and can be out of order.
 type people struct{ down bool }
 
@@ -320,6 +348,9 @@ func TestWhoIsHeardAndWhoIsAnswered(t *testing.T) {
 		elsewhere := func(in *session.Inbound) { in.Elsewhere = true }
 		if _, r := say("slack:U1", "@bob look", session.CallAmbient, elsewhere); !r.Heard {
 			t.Errorf("a message to somebody else: %+v, want heard", r)
+		}
+		if _, r := say("slack:U1", "@bob ask @bot", session.CallMention, elsewhere); !r.Heard {
+			t.Errorf("a message to somebody else that names the bot: %+v, want heard", r)
 		}
 		if _, r := say("slack:U2", "I see", session.CallAmbient); !r.Heard {
 			t.Errorf("a second person: %+v, want heard", r)
