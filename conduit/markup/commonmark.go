@@ -42,7 +42,7 @@ func newCommonMark() parser.Parser {
 		),
 		parser.WithParagraphTransformers(
 			util.Prioritized(boundedDefinitions{}, 100),
-			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
+			util.Prioritized(boundedTables{extension.NewTableParagraphTransformer()}, 200),
 		),
 	)
 }

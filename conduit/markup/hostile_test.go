@@ -47,3 +47,26 @@ func TestParseKeepsLetters(t *testing.T) {
 		}
 	}
 }
+
+// TestSparseTables: a row of a few bytes has as many cells as its table's header. A large table that is full stays one.
+func TestSparseTables(t *testing.T) {
+	table := func(columns, rows int, row string) string {
+		return strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat(row+"\n", rows)
+	}
+	for name, c := range map[string]struct {
+		md   string
+		want Kind
+	}{
+		"few cells":      {table(40, 10000, "|b|c|"), Paragraph},
+		"no names":       {strings.Repeat("|", 1001) + "\n" + strings.Repeat("|-", 1000) + "|\n" + strings.Repeat("b\n", 40000), Paragraph},
+		"empty cells":    {table(30, 2000, strings.Repeat("| ", 30)+"|"), Paragraph},
+		"full":           {table(10, 5000, strings.Repeat("|b", 10)+"|"), Table},
+		"some are empty": {table(10, 400, "|b|c|d|"), Table},
+	} {
+		d := Parse(c.md)
+		checkDocument(t, d)
+		if len(d.Blocks) == 0 || d.Blocks[0].Kind != c.want {
+			t.Errorf("%s: the first block is %v", name, d.Blocks[0].Kind)
+		}
+	}
+}

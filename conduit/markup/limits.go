@@ -1,9 +1,12 @@
 package markup
 
 import (
+	"bytes"
+
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // Bounds that keep parsing linear and recursion shallow whatever a model
@@ -17,6 +20,7 @@ const (
 	maxDefinition = 1000 // lines of a paragraph that may define links
 	maxHeader     = 250  // runes in a table's header; a larger table is text
 	maxNames      = 40   // runs in a table's header
+	maxEmpty      = 5000 // cells of a table that the source has no text for; a table with more is text
 )
 
 // shallow keeps a container parser from opening more than maxDepth deep.
@@ -81,4 +85,42 @@ func (boundedDefinitions) Transform(p *ast.Paragraph, r text.Reader, pc parser.C
 	if p.Lines().Len() <= maxDefinition {
 		parser.LinkReferenceParagraphTransformer.Transform(p, r, pc)
 	}
+}
+
+// boundedTables is goldmark's search for tables, of which those are text that are nearly empty: each row gets as many cells as the
+// header has, so that a few bytes a row would make thousands.
+type boundedTables struct{ parser.ParagraphTransformer }
+
+func (t boundedTables) Transform(p *ast.Paragraph, r text.Reader, pc parser.Context) {
+	if emptyCells(p.Lines(), r.Source()) <= maxEmpty {
+		t.ParagraphTransformer.Transform(p, r, pc)
+	}
+}
+
+// emptyCells counts the cells without text that a paragraph would have as a table.
+func emptyCells(lines *text.Segments, src []byte) int {
+	columns := 0
+	for i := range lines.Len() {
+		s := lines.At(i)
+		if line := s.Value(src); len(bytes.Trim(line, "-|: \t\r\n")) == 0 {
+			columns = max(columns, filled(line))
+		}
+	}
+	n := columns * lines.Len()
+	for i := 0; i < lines.Len() && n > maxEmpty; i++ {
+		s := lines.At(i)
+		n -= min(filled(s.Value(src)), columns)
+	}
+	return n
+}
+
+// filled counts the cells of a row that aren't blank.
+func filled(line []byte) int {
+	n := 0
+	for cell := range bytes.SplitSeq(line, []byte("|")) {
+		if !util.IsBlank(cell) {
+			n++
+		}
+	}
+	return n
 }
