@@ -125,6 +125,16 @@ func (s *Stream) answered(ctx context.Context, j *job, begin time.Time, err erro
 	return nil
 }
 
+// countTokens counts what a call of the model cost, whether or not its answer was kept in the end.
+func (s *Stream) countTokens(t ledger.Turn) {
+	for _, a := range t.Artifacts {
+		if u, ok := a.(artifact.Usage); ok {
+			s.m.cfg.Counters.Add(observe.Tokens, float64(u.PromptTokens), observe.In, s.m.cfg.Spec.Model)
+			s.m.cfg.Counters.Add(observe.Tokens, float64(u.CompletionTokens), observe.Out, s.m.cfg.Spec.Model)
+		}
+	}
+}
+
 func (s *Stream) countEnds(j *job, how End) {
 	s.m.cfg.Counters.Add(observe.Messages, float64(len(j.entries)), j.addr.Conduit(), how.String())
 }

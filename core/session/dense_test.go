@@ -12,6 +12,7 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/loop"
+	"orebot/core/observe"
 	"orebot/core/provider"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
@@ -92,6 +93,37 @@ func TestNobodyWaitsForTheUserTurn(t *testing.T) {
 		synctest.Wait()
 		if want := []bool{false, true, false}; !slices.Equal(w.patient, want) {
 			t.Errorf("patient: %v, want %v: accept, user turn, final turn", w.patient, want)
+		}
+		b.stopLife()
+	})
+}
+
+// counted keeps what was counted.
+type counted struct {
+	observe.Nop
+	mu  sync.Mutex
+	sum map[string]float64
+}
+
+func (c *counted) Add(name observe.Counter, delta float64, labels ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum[fmt.Sprint(name, labels)] += delta
+}
+
+func TestTokensAreCounted(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		c := &counted{sum: map[string]float64{}}
+		p := &scripted{answer: func(context.Context, int, []ledger.Turn) ([]artifact.Artifact, error) {
+			return []artifact.Artifact{artifact.Text{Content: "ok"}, artifact.Usage{PromptTokens: 7, CompletionTokens: 2, TotalTokens: 9}}, nil
+		}}
+		b := start(t, mem, p, func(cfg *session.Config) { cfg.Counters = c })
+		for range 3 {
+			b.accept(msg(dm, "slack:U1", "hi"))
+			synctest.Wait()
+		}
+		if in, out := c.sum["orebot_tokens_total[in m]"], c.sum["orebot_tokens_total[out m]"]; in != 21 || out != 6 {
+			t.Errorf("%v tokens in, %v out, want 21 and 6", in, out)
 		}
 		b.stopLife()
 	})

@@ -25,6 +25,7 @@ func (b boundState) Append(ctx context.Context, t ledger.Turn) (ledger.Turn, err
 		return ledger.Turn{}, err
 	}
 	t = s.stamp(t)
+	s.countTokens(t)
 	switch j := s.live.job; {
 	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
 		t.Author, t.Entries = j.first().Inbound.Author.ID, entryNames(j.entries)
