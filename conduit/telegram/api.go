@@ -54,11 +54,14 @@ func Dial(a Account) *API {
 	}
 }
 
+// transport pings connections that are silent: HTTP/2 puts all calls on one, and would go on with it for many minutes when the network
+// behind it has gone.
 func transport() http.RoundTripper {
 	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 10 * time.Second},
 	}
 }
 

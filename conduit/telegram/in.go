@@ -125,8 +125,11 @@ func (m *message) place() place {
 	return p
 }
 
+// lastDate is the last second that JSON has a form for.
+const lastDate = 253402300799
+
 func (m *message) at() time.Time {
-	if m.Date <= 0 {
+	if m.Date <= 0 || m.Date > lastDate {
 		return time.Time{} // an inaccessible message has no date
 	}
 	return time.Unix(m.Date, 0).UTC()

@@ -95,6 +95,16 @@ func at(lines []string, i int) string {
 	return "nothing"
 }
 
+// A date that JSON has no form for would make a message that can't be stored.
+func TestDates(t *testing.T) {
+	for date, want := range map[int64]string{-1: "", 0: "", 1: "1970-01-01T00:00:01Z", lastDate: "9999-12-31T23:59:59Z", lastDate + 1: "", 1 << 62: ""} {
+		at := (&message{Date: date}).at()
+		if b, err := at.MarshalText(); err != nil || want != "" && string(b) != want || want == "" && !at.IsZero() {
+			t.Errorf("%d: %s, %v", date, b, err)
+		}
+	}
+}
+
 func TestSlice16(t *testing.T) {
 	const text = "a😀b\u00e9"
 	for _, c := range []struct {

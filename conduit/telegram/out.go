@@ -33,10 +33,11 @@ func (p Poster) Post(ctx context.Context, a session.Address, it conduit.Item, pa
 	return p.send(ctx, a, parameters(where, it, b))
 }
 
-// send sends the message, once more without what Telegram says it doesn't find: it was not posted then.
+// send sends the message, and again without what Telegram says it doesn't find: it was not posted then. Both a topic and the message
+// that it had may be gone.
 func (p Poster) send(ctx context.Context, a session.Address, params tgbotapi.Params) ([]string, error) {
 	raw, err := p.api.call(ctx, "sendMessage", params)
-	if err != nil && lighten(params, asCall(err)) {
+	for err != nil && lighten(params, asCall(err)) {
 		raw, err = p.api.call(ctx, "sendMessage", params)
 	}
 	if err != nil {

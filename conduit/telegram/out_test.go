@@ -215,6 +215,18 @@ func TestAReplyThatIsNotFoundIsLeftOut(t *testing.T) {
 	})
 }
 
+// Report 36: a topic that Telegram doesn't find may take the message with it that is replied to.
+func TestATopicLostWithItsMessage(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		forum := b.AddSupergroup("Forum", true)
+		b.Faults.Next("sendMessage", sim.Refusal(400, "Bad Request: message thread not found"), sim.Refusal(400, "Bad Request: message to be replied not found"))
+		_, err := NewPoster(b.api).Post(t.Context(), place{forum, 9}.address(), conduit.Item{ReplyTo: "5"}, part("x"))
+		if err != nil || len(b.texts(forum)) != 1 || len(b.Calls("sendMessage")) != 3 {
+			t.Errorf("%v %v", err, b.Calls("sendMessage"))
+		}
+	})
+}
+
 // Report 38: who blocked the bot gets one attempt.
 func TestABlockedChatGetsOneAttempt(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {

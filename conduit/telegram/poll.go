@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -95,6 +96,9 @@ func (p *poller) fetch(ctx context.Context) ([]json.RawMessage, error) {
 	var batch []json.RawMessage
 	if err := json.Unmarshal(raw, &batch); err != nil {
 		return nil, &callError{method: "getUpdates", sent: true, err: fmt.Errorf("the answer is no list: %w", err)}
+	}
+	if len(batch) > 0 && following(batch, p.offset) == 0 {
+		return nil, &callError{method: "getUpdates", sent: true, err: errors.New("no update of the answer has an id")}
 	}
 	return batch, nil
 }

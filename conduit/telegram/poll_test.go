@@ -152,6 +152,17 @@ func TestPoisonIsSetAside(t *testing.T) {
 	})
 }
 
+// Answers that can never be confirmed are failures, not a loop.
+func TestUpdatesWithoutAnID(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		b.Faults.Next("getUpdates", times(100, fault.Fault{Status: 200, Body: `{"ok":true,"result":[{"update_id":1.5},{}]}`})...)
+		b.start().rest(time.Minute)
+		if n := len(b.Calls("getUpdates")); n > 8 || b.logged("polling fails") != 1 {
+			t.Errorf("%d polls\n%s", n, b.log.String())
+		}
+	})
+}
+
 // refusing is a Sessions that can't store some texts, ever.
 type refusing struct {
 	Sessions

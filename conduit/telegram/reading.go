@@ -1,6 +1,8 @@
 package telegram
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -75,8 +77,11 @@ func (s span) names(me Me) bool {
 	return false
 }
 
-// spansOf finds the entities that matter here. Those that don't lie within the text, or overlap one before them, are left out.
+// spansOf finds the entities that matter here, in order. Those that don't lie within the text, or overlap one before them, are left
+// out.
 func spansOf(text string, entities []entity) []span {
+	entities = slices.Clone(entities)
+	slices.SortStableFunc(entities, func(a, b entity) int { return cmp.Compare(a.Offset, b.Offset) })
 	var out []span
 	end := 0
 	for _, e := range entities {

@@ -51,17 +51,27 @@ func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.
 	if page.HTML == "" {
 		return part, nil
 	}
+	label := ""
 	if how.Repeat {
-		head = repeatLabel + head
+		label = repeatLabel
 	}
-	b := body{text: escapeText(head) + page.HTML, html: true, first: offset == 0}
-	part.Text = head + page.Plain
-	if how.Plain {
-		b.text, b.html = part.Text, false
+	if !how.Plain {
+		part.Text = label + head + page.Plain
+		part.Body = body{text: escapeText(label+head) + page.HTML, html: true, first: offset == 0}
+		return part, nil
 	}
-	part.Body = b
+	text := inert(head + page.Plain)
+	if how.Shrink < conduit.MaxShrink && units16(text) > maxUnits-units16(repeatLabel) {
+		how.Shrink++ // what makes it inert takes room
+		return r.Part(it, offset, how)
+	}
+	part.Text = label + text
+	part.Body = body{text: part.Text, first: offset == 0}
 	return part, nil
 }
+
+// inert is text as it is sent without markup: then there is no code in which a mention would ping nobody.
+func inert(text string) string { return new(htmlWriter).defang(text) }
 
 // documents keeps parsed sources. It is safe for concurrent use; nil keeps none.
 type documents struct {

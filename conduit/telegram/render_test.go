@@ -72,7 +72,7 @@ func TestPartsAreTakenByTelegram(t *testing.T) {
 				checkShown(t, p)
 				checkShown(t, again[j])
 				checkShown(t, plain[j])
-				if again[j].Next != p.Next || again[j].Text != repeatLabel+p.Text || plain[j].Text != p.Text {
+				if again[j].Next != p.Next || again[j].Text != repeatLabel+p.Text || plain[j].Text != inert(p.Text) {
 					t.Fatalf("%d %v part %d is %q repeated, %q plain", i, kind, j, again[j].Text, plain[j].Text)
 				}
 				if b := p.Body.(body); b.first != (j == 0) {
@@ -150,5 +150,23 @@ func TestPartsAreTheSameFromAnyStart(t *testing.T) {
 				t.Fatalf("the part at %d differs", p.Offset)
 			}
 		}
+	}
+}
+
+// Without markup there is no code: what stood in it must not become a mention or a command, nor the message too long.
+func TestPlainTextPingsNobody(t *testing.T) {
+	it := conduit.Item{Source: strings.Repeat("`@robert` and `/stop`\n", 1000)}
+	for _, p := range partsOf(t, it, conduit.Shape{Plain: true, Repeat: true}) {
+		checkShown(t, p)
+		if b := p.Body.(body); b.html || strings.Contains(b.text, "@r") || strings.Contains(b.text, "/s") {
+			t.Fatalf("%q", b.text)
+		}
+		if again, _ := (Renderer{}).Part(it, p.Offset, conduit.Shape{Plain: true}); again.Next != p.Next {
+			t.Fatalf("the label moves the end of the part at %d", p.Offset)
+		}
+	}
+	long := conduit.Item{Source: "```\n" + strings.Repeat("@a", 4000) + "\n```"}
+	for _, p := range partsOf(t, long, conduit.Shape{Plain: true}) {
+		checkShown(t, p)
 	}
 }
