@@ -26,10 +26,9 @@ func (s *Server) render(m *Message, metadata bool) object {
 		out["metadata"] = m.Metadata
 	}
 	if m.BotID != "" {
-		out["app_id"] = s.opt.AppID
-		out["bot_profile"] = object{
-			"id": m.BotID, "app_id": s.opt.AppID, "name": s.opt.BotName, "team_id": s.opt.Team, "deleted": false,
-		}
+		app, name := s.app(m)
+		out["app_id"] = app
+		out["bot_profile"] = object{"id": m.BotID, "app_id": app, "name": name, "team_id": s.opt.Team, "deleted": false}
 	}
 	if m.Edited != "" {
 		out["edited"] = object{"user": m.author(), "ts": m.Edited}
@@ -39,6 +38,17 @@ func (s *Server) render(m *Message, metadata bool) object {
 	}
 	s.renderThread(out, m)
 	return out
+}
+
+// app returns the id and the bot's name of the app that wrote a message.
+func (s *Server) app(m *Message) (id, name string) {
+	if s.isOwn(m) {
+		return s.opt.AppID, s.opt.BotName
+	}
+	if u := s.world.users[m.User]; u != nil {
+		name = u.Name
+	}
+	return "A" + m.BotID, name
 }
 
 // renderThread adds what ties a message to its thread.

@@ -209,5 +209,10 @@ func TestOtherBotsAndLeaving(t *testing.T) {
 		if ev := got[1].Payload.Event; ev["bot_id"] != "B"+bot || ev["text"] != "beep &amp; <!date^1^x>" {
 			t.Errorf("a bot's post: %v", ev)
 		}
+		ev := got[1].Payload.Event
+		profile, _ := ev["bot_profile"].(map[string]any)
+		if ev["app_id"] != "AB"+bot || profile["app_id"] != "AB"+bot || profile["id"] != "B"+bot || profile["name"] != "robo" {
+			t.Errorf("another app's post says it is %v, %v", ev["app_id"], profile)
+		}
 	})
 }
