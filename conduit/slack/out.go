@@ -2,6 +2,7 @@ package slack
 
 import (
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"orebot/conduit"
@@ -25,21 +26,27 @@ type body struct {
 	plain bool // without markup
 }
 
-// Renderer makes Slack's mrkdwn of items. The zero Renderer is ready.
-type Renderer struct{}
+// Renderer makes Slack's mrkdwn of items. The zero Renderer is ready; one of NewRenderer parses less.
+type Renderer struct {
+	last *atomic.Pointer[markup.Document]
+}
+
+// NewRenderer returns a Renderer that remembers the source it was last asked about: a courier asks for each part of an item, and for
+// some of them more than once.
+func NewRenderer() Renderer { return Renderer{&atomic.Pointer[markup.Document]{}} }
 
 // Layout returns the version of the way items are split.
 func (Renderer) Layout() uint16 { return layoutVersion }
 
 // Part returns a piece of the item that Slack neither folds nor splits. Room for the repeat label is always left.
-func (Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
+func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
 	room := len(repeatLabel) + headRoom + maxText - maxText>>min(how.Shrink, conduit.MaxShrink)
 	var text string
 	next := offset
 	if how.Plain {
 		text, next = plainPart(it.Source, offset, maxText-room)
 	} else {
-		text, next = renderMrkdwn(markup.Parse(it.Source), offset, room)
+		text, next = renderMrkdwn(r.parse(it.Source), offset, room)
 	}
 	p := conduit.Part{Offset: offset, Next: next}
 	if strings.TrimSpace(text) == "" {
@@ -55,7 +62,20 @@ func (Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Pa
 	return p, nil
 }
 
-// headOf is what an item opens with: a notice its sign, what was written elsewhere its author.
+// parse parses a source, unless it was the last one.
+func (r Renderer) parse(source string) *markup.Document {
+	if r.last == nil {
+		return markup.Parse(source)
+	}
+	doc := r.last.Load()
+	if doc == nil || doc.Source != source {
+		doc = markup.Parse(source)
+		r.last.Store(doc)
+	}
+	return doc
+}
+
+// headOf is what an item opens with: a notice its sign, what was written elsewhere its author, a late answer the question's age.
 func headOf(it conduit.Item) string {
 	switch it.Kind {
 	case conduit.Notice:
@@ -66,6 +86,9 @@ func headOf(it conduit.Item) string {
 			return "*Somebody* wrote elsewhere:"
 		}
 		return "*" + nameOf(id) + "* wrote on " + nameOf(from) + ":"
+	}
+	if late := conduit.Late(it); late != "" {
+		return late + "\n"
 	}
 	return ""
 }
@@ -100,8 +123,8 @@ func nameOf(id string) string {
 // join puts a head before a text, on a line of its own where the text needs the line's start.
 func join(head, text string) string {
 	switch {
-	case head == "":
-		return text
+	case head == "", strings.HasSuffix(head, "\n"):
+		return head + text
 	case strings.HasPrefix(text, "```"), strings.HasPrefix(text, ">"), strings.HasPrefix(text, "&gt;"):
 		return head + "\n" + text
 	}

@@ -3,6 +3,7 @@ package slack
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"orebot/conduit"
 	"orebot/core/ledger"
@@ -13,7 +14,11 @@ func TestHeads(t *testing.T) {
 	item := func(k conduit.Kind, s loop.Severity, author, source string) conduit.Item {
 		return conduit.Item{Kind: k, Severity: s, Author: author, Source: source, Turn: ledger.TurnID{Seq: 1}}
 	}
+	late := item(conduit.Answer, 0, "", "> so *late*")
+	late.Asked = time.Unix(1795982400, 0)
+	late.At = late.Asked.Add(19 * time.Hour)
 	for want, it := range map[string]conduit.Item{
+		"(asked 19 h ago)\n> so _late_":     late,
 		"✅ done":                            item(conduit.Notice, loop.SeveritySuccess, "", "done"),
 		"ℹ️ note":                           item(conduit.Notice, loop.SeverityInfo, "", "note"),
 		"⚠️ *careful*":                      item(conduit.Notice, loop.SeverityWarn, "", "**careful**"),
@@ -30,6 +35,25 @@ func TestHeads(t *testing.T) {
 		r, err := Renderer{}.Part(it, 0, conduit.Shape{Repeat: true})
 		if err != nil || r.Text != repeatLabel+want {
 			t.Errorf("repeated %q, %v", r.Text, err)
+		}
+	}
+}
+
+// TestRendererParsesOnce: a courier's Renderer parses a source once for all of its parts, and says what the zero Renderer says.
+func TestRendererParsesOnce(t *testing.T) {
+	r := NewRenderer()
+	for _, source := range []string{long(""), "**other** " + long(""), long("")} {
+		it := conduit.Item{Source: source}
+		for off := 0; off < len(source); {
+			got, err := r.Part(it, off, conduit.Shape{})
+			want, err2 := Renderer{}.Part(it, off, conduit.Shape{})
+			if err != nil || err2 != nil || got != want {
+				t.Fatalf("at %d: %+v, %v; want %+v, %v", off, got, err, want, err2)
+			}
+			off = got.Next
+		}
+		if doc := r.parse(source); doc != r.parse(source) {
+			t.Error("parsed twice")
 		}
 	}
 }
