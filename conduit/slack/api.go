@@ -83,7 +83,7 @@ type doer struct {
 	gate     *gate
 }
 
-// Do sends a request; see http.Client.Do.
+// Do sends a request; see http.Client.Do. An answer that says to wait always says for how long.
 func (d doer) Do(req *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(req.URL.Path, "/apps.connections.open") {
 		if err := d.gate.wait(req.Context()); err != nil {
@@ -91,6 +91,9 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 		}
 	}
 	resp, err := d.http.Do(req)
+	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+		resp.Header.Set("Retry-After", waitSeconds(resp.Header.Get("Retry-After")))
+	}
 	return resp, d.redactor.Error(err)
 }
 

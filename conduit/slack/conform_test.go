@@ -93,7 +93,7 @@ func TestConformance(t *testing.T) {
 		thread := place{team: "T1", channel: ch, thread: root}.address()
 		return &conduittest.Rig{
 			Name: Name, Places: []session.Address{thread, dm}, Long: 7000,
-			Renderer: Renderer{}, Poster: &poster{api: api, log: logger},
+			Renderer: NewRenderer(), Poster: &poster{api: api, log: logger},
 			Fault: func(_ session.Address, f conduittest.Fault) bool {
 				if f == conduittest.FaultGarbage {
 					m.on.Store(true)
@@ -113,7 +113,7 @@ func script(sim *simslack.Server, channel string, f conduittest.Fault) bool {
 		return fault.Fault{Status: 200, Body: fmt.Sprintf(`{"ok":false,"error":%q}`, code)}
 	}
 	faults := map[conduittest.Fault]fault.Fault{
-		conduittest.FaultRetry:      {Status: 503, Body: "<html>later</html>"},
+		conduittest.FaultRetry:      refuse("service_unavailable"),
 		conduittest.FaultRetryAfter: {Status: 429, Retry: 2 * time.Second},
 		conduittest.FaultMalformed:  refuse("invalid_blocks"),
 		conduittest.FaultTooBig:     refuse("msg_too_long"),

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
@@ -13,8 +14,19 @@ import (
 	"orebot/conduit"
 )
 
-// defaultWait is how long to wait where Slack limits and doesn't say for how long.
-const defaultWait = 30 * time.Second
+const (
+	defaultWait = 30 * time.Second // where Slack limits and doesn't say for how long
+	longestWait = time.Hour        // nothing that Slack says is believed for longer
+)
+
+// waitSeconds makes of what stands in a Retry-After header a number of seconds that the client library can read.
+func waitSeconds(header string) string {
+	s, err := strconv.ParseFloat(strings.TrimSpace(header), 64)
+	if err != nil || !(s >= 0) {
+		s = defaultWait.Seconds()
+	}
+	return strconv.Itoa(int(math.Ceil(min(s, longestWait.Seconds()))))
+}
 
 // dead reports whether Slack refuses a token for good, or lets it do nothing at all.
 func dead(code string) bool {
@@ -67,7 +79,6 @@ func classify(err error) *conduit.Error {
 	var limited *slackgo.RateLimitedError
 	var code slackgo.SlackErrorResponse
 	var status slackgo.StatusCodeError
-	var number *strconv.NumError
 	switch {
 	case errors.As(err, &limited):
 		return &conduit.Error{Class: conduit.RetryAfter, After: max(limited.RetryAfter, time.Second), Err: err}
@@ -75,8 +86,6 @@ func classify(err error) *conduit.Error {
 		return ofCode(code, err)
 	case errors.As(err, &status):
 		return ofStatus(status.Code, err)
-	case errors.As(err, &number): // a Retry-After that is no number of seconds
-		return &conduit.Error{Class: conduit.RetryAfter, After: defaultWait, Err: err}
 	case neverSent(err):
 		return &conduit.Error{Class: conduit.Retry, Err: err}
 	}
@@ -98,7 +107,7 @@ func ofStatus(code int, err error) *conduit.Error {
 		e.Class, e.After = conduit.RetryAfter, defaultWait
 	case code == http.StatusRequestEntityTooLarge:
 		e.Class = conduit.TooBig
-	case code >= 500 && code != http.StatusServiceUnavailable:
+	case code >= 500, code == http.StatusRequestTimeout: // proxies say 503 too when Slack was cut off in the middle of its answer
 		e.Class = conduit.Unknown
 	}
 	return e

@@ -37,6 +37,14 @@ func TestErrorTable(t *testing.T) {
 			}
 		}
 	}
+	for header, want := range map[string]string{
+		"": "30", "soon": "30", "-1": "30", "NaN": "30", "Wed, 21 Oct 2026 07:28:00 GMT": "30", "0": "0", "7": "7", " 7 ": "7", "1.5": "2",
+		"999999999999999999999": "3600", "inf": "3600",
+	} {
+		if got := waitSeconds(header); got != want {
+			t.Errorf("Retry-After %q: %s, want %s", header, got, want)
+		}
+	}
 	_, number := strconv.ParseInt("soon", 10, 64)
 	for _, c := range []struct {
 		err   error
@@ -46,11 +54,12 @@ func TestErrorTable(t *testing.T) {
 		{&slackgo.RateLimitedError{RetryAfter: 7 * time.Second}, conduit.RetryAfter, 7 * time.Second},
 		{&slackgo.RateLimitedError{}, conduit.RetryAfter, time.Second},
 		{slackgo.StatusCodeError{Code: 429}, conduit.RetryAfter, defaultWait},
-		{number, conduit.RetryAfter, defaultWait},
+		{number, conduit.Unknown, 0},
 		{slackgo.StatusCodeError{Code: 500}, conduit.Unknown, 0},
 		{slackgo.StatusCodeError{Code: 502}, conduit.Unknown, 0},
-		{slackgo.StatusCodeError{Code: 503}, conduit.Retry, 0},
+		{slackgo.StatusCodeError{Code: 503}, conduit.Unknown, 0},
 		{slackgo.StatusCodeError{Code: 504}, conduit.Unknown, 0},
+		{slackgo.StatusCodeError{Code: 408}, conduit.Unknown, 0},
 		{slackgo.StatusCodeError{Code: 413}, conduit.TooBig, 0},
 		{slackgo.StatusCodeError{Code: 407}, conduit.Retry, 0},
 		{slackgo.StatusCodeError{Code: 302}, conduit.Retry, 0},

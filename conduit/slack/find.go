@@ -2,22 +2,25 @@ package slack
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"time"
-
-	slackgo "github.com/slack-go/slack"
 
 	"orebot/conduit"
 	"orebot/core/session"
 )
 
 const (
-	findPage = 200         // messages a call, as Slack recommends
-	findSlop = time.Minute // how far Slack's clock may be behind
+	findPage = 200       // messages a call, as Slack recommends
+	findSlop = time.Hour // how far this machine's clock may be ahead of Slack's
 )
 
+var errCircle = errors.New("the pages go in a circle")
+
 // Find tells which message of the bot carries a turn and an offset in its metadata: in the thread, or in the DM's history. It looks
-// at what was written since the item was.
+// at what was written since the question was, which Slack's own clock says; where there is no question, since the item was.
 func (p *poster) Find(ctx context.Context, a session.Address, it conduit.Item, offset int) (ids []string, found bool, err error) {
 	at, err := parsePlace(a)
 	if err != nil {
@@ -27,49 +30,86 @@ func (p *poster) Find(ctx context.Context, a session.Address, it conduit.Item, o
 	if err != nil {
 		return nil, false, classify(err)
 	}
-	since := ""
-	if !it.At.IsZero() {
-		since = stampOf(it.At.Add(-findSlop))
-	}
 	for cursor := ""; ; {
-		var page []slackgo.Message
-		if page, cursor, err = p.page(ctx, at, since, cursor); err != nil {
+		page, next, err := p.patiently(ctx, at, it, cursor)
+		if err != nil {
 			return nil, false, lookUpError(fmt.Errorf("slack: look up in %s: %w", a.Place(), p.api.clean(err)))
 		}
-		for i := range page {
-			if shows(&page[i], me, it, offset) {
-				return []string{page[i].Timestamp}, true, nil
+		for _, m := range page {
+			if ts := m.text("ts"); validTS(ts) && shows(m, me, it, offset) {
+				return []string{ts}, true, nil
 			}
 		}
-		if cursor == "" {
+		if next == "" {
 			return nil, false, nil
 		}
+		cursor = next
 	}
+}
+
+// patiently is page, which waits as long as Slack says behind the first page: an app that may read one page a minute would never come
+// to the second one if the look-up began anew.
+func (p *poster) patiently(ctx context.Context, at place, it conduit.Item, cursor string) (page []object, next string, err error) {
+	for {
+		page, next, err = p.page(ctx, at, sinceOf(it), cursor)
+		if err == nil && next != "" && next == cursor {
+			err = errCircle
+		}
+		if err == nil || cursor == "" {
+			return page, next, err
+		}
+		e := classify(err)
+		if e.Class != conduit.RetryAfter {
+			return nil, "", err
+		}
+		if pauseFor(ctx, e.After) != nil {
+			return nil, "", err
+		}
+	}
+}
+
+// sinceOf is the ts of a message that surely stands before all that shows an item.
+func sinceOf(it conduit.Item) string {
+	switch {
+	case validTS(it.ReplyTo):
+		return it.ReplyTo
+	case it.At.IsZero():
+		return ""
+	}
+	return stampOf(it.At.Add(-findSlop))
 }
 
 // page reads messages of a place since a moment. next is where the following page begins, empty for none.
-func (p *poster) page(ctx context.Context, at place, since, cursor string) (page []slackgo.Message, next string, err error) {
-	if at.thread != "" {
-		page, _, next, err = p.api.client.GetConversationRepliesContext(ctx, &slackgo.GetConversationRepliesParameters{
-			ChannelID: at.channel, Timestamp: at.thread, Oldest: since, Cursor: cursor, Limit: findPage, IncludeAllMetadata: true,
-		})
-		return page, next, err
+func (p *poster) page(ctx context.Context, at place, since, cursor string) (page []object, next string, err error) {
+	method, form := "conversations.history", url.Values{
+		"channel": {at.channel}, "limit": {strconv.Itoa(findPage)}, "include_all_metadata": {"1"},
 	}
-	r, err := p.api.client.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
-		ChannelID: at.channel, Oldest: since, Cursor: cursor, Limit: findPage, IncludeAllMetadata: true,
-	})
+	if at.thread != "" {
+		method = "conversations.replies"
+		form.Set("ts", at.thread)
+	}
+	for key, value := range map[string]string{"oldest": since, "cursor": cursor} {
+		if value != "" {
+			form.Set(key, value)
+		}
+	}
+	o, err := p.api.ask(ctx, method, form)
 	if err != nil {
 		return nil, "", err
 	}
-	return r.Messages, r.ResponseMetaData.NextCursor, nil
+	if _, ok := o["messages"]; !ok {
+		return nil, "", errNoAnswer
+	}
+	return o.list("messages"), o.object("response_metadata").text("next_cursor"), nil
 }
 
 // shows reports whether a message is the bot's and shows the part of the turn that begins at offset.
-func shows(m *slackgo.Message, me identity, it conduit.Item, offset int) bool {
-	turn, _ := m.Metadata.EventPayload[metaTurn].(string)
-	at, ok := m.Metadata.EventPayload[metaOffset].(float64)
-	mine := m.User == me.user || m.BotID != "" && m.BotID == me.bot
-	return mine && ok && m.Metadata.EventType == metaType && turn == it.Turn.String() && at == float64(offset)
+func shows(m object, me identity, it conduit.Item, offset int) bool {
+	meta := m.object("metadata")
+	payload := meta.object("event_payload")
+	at, err := strconv.ParseFloat(payload.text(metaOffset), 64)
+	mine := m.text("user") == me.user || me.bot != "" && m.text("bot_id") == me.bot
+	return mine && err == nil && at == float64(offset) && meta.text("event_type") == metaType && payload.text(metaTurn) == it.Turn.String()
 }
 
 // lookUpError classifies a look-up's failure. One whose scope is missing, or whose conversation can't be read, never succeeds; but
@@ -79,6 +119,8 @@ func lookUpError(err error) error {
 	switch codeOf(err) {
 	case "missing_scope", "not_allowed_token_type", "team_access_not_granted":
 		e.Class = conduit.Gone
+	case "invalid_cursor": // too old by now; a look-up begins anew
+		e.Class = conduit.Retry
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -79,9 +80,27 @@ func optionsOf(at place, it conduit.Item, offset int, b body) []slackgo.MsgOptio
 // leaked takes back a reply that Slack has put at top level, where everybody sees it: that is what Slack does when the thread's root
 // was deleted. What can't be taken back counts as posted.
 func (p *poster) leaked(ctx context.Context, a session.Address, at place, ts string) ([]string, error) {
-	if _, _, err := p.api.client.DeleteMessageContext(ctx, at.channel, ts); err != nil {
+	if err := p.takeBack(ctx, at.channel, ts); err != nil {
 		p.log.Warn("reply stands outside its thread", observe.KeyAddress, string(a), observe.KeyError, p.api.clean(err))
 		return []string{ts}, nil
 	}
 	return nil, &conduit.Error{Class: conduit.Gone, Err: fmt.Errorf("slack: post to %s: %w", a.Place(), errNoThread)}
+}
+
+// takeBackTries is how often a deletion is tried: the message stands where it must not until one succeeds.
+const takeBackTries = 4
+
+// takeBack deletes one of the bot's messages.
+func (p *poster) takeBack(ctx context.Context, channel, ts string) error {
+	for try := 1; ; try++ {
+		_, _, err := p.api.client.DeleteMessageContext(ctx, channel, ts)
+		if err == nil || codeOf(err) == "message_not_found" {
+			return nil
+		}
+		e := classify(err)
+		passing := e.Class == conduit.Retry || e.Class == conduit.RetryAfter || e.Class == conduit.Unknown
+		if !passing || try == takeBackTries || pauseFor(ctx, max(e.After, time.Duration(try)*time.Second)) != nil {
+			return err
+		}
+	}
 }
