@@ -69,9 +69,16 @@ func (g *gate) hold(d time.Duration) {
 	g.held = g.now().Add(d)
 }
 
-// stormy reports whether connections end as soon as they are open.
+// stormy reports whether connections end as soon as they are open; the last one must have, too.
 func (g *gate) stormy() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.row > 3
+	return g.row > 3 && g.now().Sub(g.last) < stable
+}
+
+// recent is how many connections were opened since the last good one.
+func (g *gate) recent() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.row
 }

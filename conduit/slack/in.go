@@ -116,19 +116,20 @@ func idOr(id string) string {
 
 // external reports whether an author belongs to another workspace, which shared channels have.
 func external(ev object, me identity) bool {
-	for _, key := range []string{"user_team", "source_team", "team"} {
-		if team := ev.text(key); team != "" {
-			return team != me.team
-		}
+	user, source := ev.text("user_team"), ev.text("source_team")
+	if user == "" && source == "" {
+		user = ev.text("team")
 	}
-	return false
+	foreign := func(team string) bool { return team != "" && team != me.team }
+	return foreign(user) || foreign(source)
 }
 
 // private reports whether a message stands in a person's DM with the bot, or on the messages tab of its home, which is the same. An
-// app_mention names no type: Slack doesn't send it in DMs.
+// app_mention names no type. Slack says that it sends none in DMs; if it does, it has to be the same message as its twin, and D is
+// the one first letter that still tells something.
 func private(ev object) bool {
 	kind := ev.text("channel_type")
-	return kind == "im" || kind == "app_home"
+	return kind == "im" || kind == "app_home" || kind == "" && strings.HasPrefix(ev.text("channel"), "D")
 }
 
 // callOf says how a message calls the bot. Of the two events of a mention, both say the same.

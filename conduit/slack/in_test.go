@@ -60,6 +60,9 @@ func TestTranslate(t *testing.T) {
 		"DM thread": {`"text":"hi","channel":"D1","channel_type":"im","thread_ts":"1795982000.000001"`, with(func(in *session.Inbound) {
 			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1/1795982000.000001", "", session.CallDirect
 		})},
+		"app_mention in a DM": {`"type":"app_mention","text":"<@UBOT> hi","channel":"D1"`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1", "", session.CallDirect
+		})},
 		"group DM with a D": {`"text":"hi","channel":"D1","channel_type":"mpim"`, with(func(in *session.Inbound) {
 			in.Key, in.Address, in.Place = "T1/D1/1795982400.000100", "slack:T1/D1/1795982400.000100", "slack:D1"
 		})},
@@ -76,6 +79,13 @@ func TestTranslate(t *testing.T) {
 		"external": {`"user":"U9","text":"hi","team":"T1","user_team":"T9"`, with(func(in *session.Inbound) {
 			in.Author = session.Author{ID: "slack:U9", External: true}
 		})},
+		"external by one field": {`"user":"U9","text":"hi","user_team":"T1","source_team":"T9"`, with(func(in *session.Inbound) {
+			in.Author = session.Author{ID: "slack:U9", External: true}
+		})},
+		"a key twice":                  {`"text":"no","text":"hi"`, base},
+		"lone surrogates":              {`"text":"\ud83d hi \udc00\u0000"`, with(func(in *session.Inbound) { in.Text = "\ufffd hi \ufffd\x00" })},
+		"half a token":                 {`"text":"<@UBOT hi"`, with(func(in *session.Inbound) { in.Text = "<@UBOT hi" })},
+		"typed by hand":                {`"text":"&lt;@UBOT&gt; hi"`, with(func(in *session.Inbound) { in.Text = "<@UBOT> hi" })},
 		"own team in a shared channel": {`"text":"hi","team":"T1","source_team":"T1"`, base},
 		"forward": {`"text":"","attachments":[{"is_share":true,"text":"said &lt;this&gt;\nand that"},{"from_url":"https://x","text":"unfurl"}]`, with(func(in *session.Inbound) {
 			in.Text = "> said <this>\n> and that"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/slack-go/slack/socketmode"
 
@@ -32,7 +33,8 @@ type intake struct {
 	failed atomic.Bool // the last message wasn't stored
 
 	hellos   int
-	troubled bool // no connection, and that was said
+	lost     time.Time // when the last connection that was greeted ended
+	troubled bool      // no connection, and that was said
 	stormy   bool
 	shared   bool
 	full     bool
@@ -106,7 +108,7 @@ func (n *intake) takeEvent(f frame) {
 	}
 	select {
 	case n.queue <- message{in, f.envelope}:
-		n.full = false
+		n.full = n.full && len(n.queue) > maxQueue/2 // a queue that stays full is one streak
 	default:
 		n.overrun()
 	}

@@ -58,6 +58,7 @@ func (c *cache) put(who session.Author, now time.Time) {
 // doesn't show to the bot is of another workspace.
 func (api *API) Person(ctx context.Context, _ session.Address, who session.Author) (session.Author, error) {
 	if known, ok := api.people.get(who.ID, time.Now()); ok {
+		known.External, known.Bot = known.External || who.External, known.Bot || who.Bot
 		return known, nil
 	}
 	me, _, err := api.identify(ctx)

@@ -26,6 +26,10 @@ func TestPerson(t *testing.T) {
 				t.Errorf("%s: %+v, %v", id, got, err)
 			}
 		}
+		seen := session.Author{ID: personID(member), External: true}
+		if got, err := r.api.Person(t.Context(), "", seen); err != nil || !got.External {
+			t.Errorf("what the event told of %s is forgotten: %+v, %v", member, got, err)
+		}
 		before := len(r.Calls("users.info"))
 		if _, err := r.api.Person(t.Context(), "", session.Author{ID: personID(member)}); err != nil || len(r.Calls("users.info")) != before {
 			t.Errorf("asked again within the hour, or %v", err)

@@ -134,7 +134,7 @@ func (n *intake) event(ev socketmode.Event) (over bool, err error) {
 		n.greeted(ev.Request)
 	case socketmode.EventTypeErrorBadMessage:
 		if bad, ok := ev.Data.(*socketmode.ErrorBadMessage); ok {
-			n.take(readFrame(bad.Message))
+			n.unread(readFrame(bad.Message))
 		}
 	case socketmode.EventTypeErrorWriteFailed:
 		n.s.log.Debug("ack not written")
@@ -146,17 +146,31 @@ func (n *intake) event(ev socketmode.Event) (over bool, err error) {
 	return false, nil
 }
 
+// unread handles a frame that the library couldn't read: an odd greeting is one all the same.
+func (n *intake) unread(f frame) {
+	if f.kind == "hello" && f.envelope == "" {
+		n.greeted(nil)
+		return
+	}
+	n.take(f)
+}
+
 // connecting notes that there is no connection now.
 func (n *intake) connecting() {
-	n.up.Store(false)
-	reason := "connecting to Slack"
-	if n.s.cfg.API.gate.stormy() {
+	if n.up.Swap(false) {
+		n.lost = time.Now()
+	}
+	if n.troubled {
+		return // what the trouble is has been told
+	}
+	reason, stormy := "connecting to Slack", n.s.cfg.API.gate.stormy()
+	if stormy {
 		reason = "Slack ends every connection at once; is Socket Mode on, and does nothing else use the app token?"
 		if !n.stormy {
 			n.s.log.Warn("Slack ends connections at once", observe.KeyReason, reason)
 		}
-		n.stormy = true
 	}
+	n.stormy = stormy
 	n.s.cfg.Health.Set(false, reason)
 }
 
@@ -204,8 +218,16 @@ func (n *intake) greeted(hello *socketmode.Request) {
 		n.s.log.Info("connected to Slack again")
 	}
 	n.troubled = false
-	if hello != nil && hello.NumConnections > 1 && !n.shared {
+	if hello != nil && hello.NumConnections > n.own() && !n.shared {
 		n.shared = true
 		n.s.log.Warn("another process uses this app token and gets some of the events", observe.KeyCount, hello.NumConnections)
 	}
+}
+
+// own is how many connections may be this process's own: Slack goes on counting for a while those that have just ended.
+func (n *intake) own() int {
+	if n.lost.IsZero() || time.Since(n.lost) >= stable {
+		return 1
+	}
+	return 1 + n.s.cfg.API.gate.recent()
 }

@@ -103,6 +103,9 @@ func TestWhoMayTalk(t *testing.T) { // FS 47, 63
 		r.say(other, dev, "@orebot bot")
 		s := r.say(stranger, ext, "@orebot stranger")
 		r.wantPrompts()
+		if n := r.counts.get(observe.Ignored, Name, session.IgnoredBot); n != 2 { // both of its events
+			t.Errorf("%v messages of bots ignored: %v", n, r.counts.n)
+		}
 		r.wantPosts(dev+"/"+g+": ⚠️ I only answer full members of this workspace.", ext+"/"+s+": ⚠️ I only answer people of this workspace.")
 		r.allAcked(time.Second)
 	})
