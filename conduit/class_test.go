@@ -42,6 +42,7 @@ func TestClasses(t *testing.T) {
 		{"too big, malformed", false, []conduittest.Trouble{big, refuse(conduit.Malformed)}, []string{"plain: 01234", "56789abc"}, 0},
 		{"unknown, lost", false, []conduittest.Trouble{lost}, []string{repeat + one, two}, 1},
 		{"unknown, there", false, []conduittest.Trouble{there}, []string{one, repeat + one, two}, 1},
+		{"unknown, late", false, []conduittest.Trouble{failing(true, 9*time.Second)}, []string{one, repeat + one, two}, 1},
 		{"unknown twice", false, []conduittest.Trouble{lost, lost}, []string{miss[:10], two}, 1},
 		{"unknown, retry", false, []conduittest.Trouble{there, refuse(conduit.Retry)}, []string{one, repeat + one, two}, 1},
 		{"note unknown", false, []conduittest.Trouble{lost, lost, there}, []string{miss[:10], repeat + miss[:10], two}, 2},
@@ -67,6 +68,31 @@ func TestClasses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// panicking is a renderer that can't stand a word.
+type panicking struct{ conduittest.Text }
+
+func (r panicking) Part(it conduit.Item, off int, how conduit.Shape) (conduit.Part, error) {
+	if strings.HasPrefix(it.Source, "poison") {
+		panic("no such rune")
+	}
+	return r.Text.Part(it, off, how)
+}
+
+// TestARendererThatPanics costs one part, and neither the process nor what follows.
+func TestARendererThatPanics(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.cfg.Renderer = panicking{conduittest.Text{Limit: 100}}
+		b.must(b.w.Bind(placeA))
+		b.must(b.w.Answer("one"))
+		b.must(b.w.Answer("poison"))
+		b.must(b.w.Answer("three"))
+		b.start("one").rest(time.Minute)
+		b.wantTexts(placeA, "one", "Part of my answer may be missing.", "three")
+		b.wantServed(placeA)
+	})
 }
 
 // TestLookUp repeats a look-up until it answers, and goes without one that is refused for good.

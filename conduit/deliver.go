@@ -49,7 +49,7 @@ func (c *courier) before(it Item) session.Cursor {
 // locate returns the first offset from off on at which the item has something to show.
 func (c *courier) locate(it Item, off int) (int, bool) {
 	for off < len(it.Source) {
-		p, err := c.cfg.Renderer.Part(it, off, Shape{})
+		p, err := c.make(it, off, Shape{})
 		if err != nil || p.Body != nil || p.Next <= off {
 			return off, true
 		}
@@ -76,7 +76,7 @@ func (c *courier) overlap(it Item, next int) uint8 {
 	if cur.Unknown == 0 && !f.missing || !f.plain && f.shrink == 0 {
 		return 0
 	}
-	if p, err := c.cfg.Renderer.Part(it, cur.Offset, Shape{}); err == nil && next >= p.Next {
+	if p, err := c.make(it, cur.Offset, Shape{}); err == nil && next >= p.Next {
 		return 0
 	}
 	return 1

@@ -90,6 +90,9 @@ func (c *courier) endedBy(ctx context.Context, rec session.LogRecord) ([]session
 		return entriesOf(*rec.Turn), nil
 	case rec.Final != nil:
 		draft, ok, err := c.log.one(ctx, rec.Final.Turn)
+		if c.unreadable(err, rec.Final.Turn) {
+			return nil, nil
+		}
 		if err != nil || !ok || draft.Turn == nil {
 			return nil, err
 		}

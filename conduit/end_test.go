@@ -8,6 +8,7 @@ import (
 
 	"orebot/conduit"
 	"orebot/conduit/conduittest"
+	"orebot/core/ledger"
 	"orebot/core/session"
 )
 
@@ -65,6 +66,26 @@ func (b *bench) end(id session.EntryID, end session.End) {
 	batch := session.Batch{ID: session.NewBatchID(), Entries: []session.EntryWrite{{Rev: e.Rev, Entry: e.Entry}}}
 	_, err = session.CommitWait(b.t.Context(), b.store, batch)
 	b.must(err)
+}
+
+// TestGoneWithATornDraft ends an address although the draft that a record promotes can't be read.
+func TestGoneWithATornDraft(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.must(b.w.Bind(placeA))
+		b.must(b.w.Answer("first"))
+		b.must(b.w.Turn(ledger.Turn{Role: ledger.RoleAssistant, Draft: true, Artifacts: text("draft")}))
+		b.must(b.w.Promote(2))
+		id, err := b.w.Ask(placeA, "1")
+		b.must(err)
+		b.must(b.w.Answer("last", id))
+		b.cfg.Store = &flaky{Store: b.store, bad: 2}
+		b.p.Chance = func(session.Address) conduittest.Trouble { return refuse(conduit.Gone) }
+		b.start("one").rest(time.Hour)
+		if e, _, err := b.store.Entry(t.Context(), id); err != nil || e.End != session.EndUndeliverable {
+			t.Errorf("ended %s, %v", e.End, err)
+		}
+	})
 }
 
 // TestGoneWithMany ends more messages than one Batch holds.

@@ -70,8 +70,12 @@ func (c *courier) lookAgain(ctx context.Context, e *Error) error {
 	return c.backOff(ctx)
 }
 
-// guess goes on without knowing: one labelled repeat in each life, then a note; a note's second unknown outcome ends the part.
+// guess goes on without knowing: one labelled repeat in each life, then a note; a note's second unknown outcome ends the part. What may
+// still arrive gets the time for it, so that it stands before what follows, and so that one trouble doesn't meet the repeat too.
 func (c *courier) guess(ctx context.Context, next int) (*shown, error) {
+	if c.mem.tried && c.doze(ctx, c.untilSettled()) != nil {
+		return nil, errStop
+	}
 	cur := c.st.Cursor
 	switch {
 	case !c.mem.repeated:

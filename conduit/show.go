@@ -69,12 +69,22 @@ func (c *courier) render(it Item) (what Item, p Part, next int, err error) {
 
 // part asks the renderer and holds it to its promises.
 func (c *courier) part(it Item, off int, how Shape) (Part, error) {
-	p, err := c.cfg.Renderer.Part(it, off, how)
+	p, err := c.make(it, off, how)
 	if err == nil && (p.Next <= off || p.Body == nil) {
 		err = fmt.Errorf("conduit: %s rendered to nothing at %d", it.Turn, off)
 	}
 	p.Offset = off
 	return p, err
+}
+
+// make asks the renderer. One that panics makes no part: the same answer would end the process again after each restart.
+func (c *courier) make(it Item, off int, how Shape) (p Part, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = Part{}, fmt.Errorf("conduit: %s at %d: the renderer panics: %v", it.Turn, off, r)
+		}
+	}()
+	return c.cfg.Renderer.Part(it, off, how)
 }
 
 // missingNote says in an item's place that part of it may not have arrived.

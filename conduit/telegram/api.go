@@ -56,7 +56,7 @@ func Dial(a Account) *API {
 
 // transport pings connections that are silent: HTTP/2 puts all calls on one, and would go on with it for many minutes when the network
 // behind it has gone.
-func transport() http.RoundTripper {
+func transport() *http.Transport {
 	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, TLSHandshakeTimeout: dialTimeout,

@@ -54,6 +54,14 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
+// A connection that leads nowhere is found out before a call on it gives up, so that the next try has another one.
+func TestDeadConnectionsAreFoundInTime(t *testing.T) {
+	h := transport().HTTP2
+	if d := h.SendPingTimeout + h.PingTimeout; h.SendPingTimeout <= 0 || h.PingTimeout <= 0 || d >= callTimeout {
+		t.Errorf("found after %v", d)
+	}
+}
+
 func TestRetryAfterIsReadFromTheHeaderOfAPage(t *testing.T) {
 	api := dialTo(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")

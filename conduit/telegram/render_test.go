@@ -165,7 +165,7 @@ func TestPlainTextPingsNobody(t *testing.T) {
 			t.Fatalf("the label moves the end of the part at %d", p.Offset)
 		}
 	}
-	long := conduit.Item{Source: "```\n" + strings.Repeat("@a", 4000) + "\n```"}
+	long := conduit.Item{Source: "```\n" + strings.Repeat("@a ", 4000) + "\n```"}
 	for _, p := range partsOf(t, long, conduit.Shape{Plain: true}) {
 		checkShown(t, p)
 	}
