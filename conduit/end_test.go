@@ -79,7 +79,7 @@ func TestGoneWithATornDraft(t *testing.T) {
 		id, err := b.w.Ask(placeA, "1")
 		b.must(err)
 		b.must(b.w.Answer("last", id))
-		b.cfg.Store = &flaky{Store: b.store, bad: 2}
+		b.cfg.Store = torn{b.store, 2}
 		b.p.Chance = func(session.Address) conduittest.Trouble { return refuse(conduit.Gone) }
 		b.start("one").rest(time.Hour)
 		if e, _, err := b.store.Entry(t.Context(), id); err != nil || e.End != session.EndUndeliverable {

@@ -228,11 +228,23 @@ func TestOddCursors(t *testing.T) {
 	})
 }
 
-// flaky is a store whose reads fail now and then, and one of whose records can't be decoded.
+// torn is a store of which one record can't be decoded.
+type torn struct {
+	session.Store
+	bad ledger.Seq
+}
+
+func (s torn) Log(ctx context.Context, id ledger.ThreadID, from ledger.Seq, limit int) ([]session.LogRecord, error) {
+	if from <= s.bad && s.bad < from+ledger.Seq(limit) {
+		return nil, &session.CorruptError{Thread: id, Seq: s.bad, Err: errors.New("torn")}
+	}
+	return s.Store.Log(ctx, id, from, limit)
+}
+
+// flaky is a store whose reads fail now and then.
 type flaky struct {
 	session.Store
-	n   atomic.Int32
-	bad ledger.Seq
+	n atomic.Int32
 }
 
 func (f *flaky) Address(ctx context.Context, a session.Address) (session.AddressState, error) {
@@ -245,9 +257,6 @@ func (f *flaky) Address(ctx context.Context, a session.Address) (session.Address
 func (f *flaky) Log(ctx context.Context, id ledger.ThreadID, from ledger.Seq, limit int) ([]session.LogRecord, error) {
 	if f.n.Add(1)%5 == 2 {
 		return nil, errors.New("store: busy")
-	}
-	if f.bad != 0 && from <= f.bad && f.bad < from+ledger.Seq(limit) {
-		return nil, &session.CorruptError{Thread: id, Seq: f.bad, Err: errors.New("torn")}
 	}
 	return f.Store.Log(ctx, id, from, limit)
 }
@@ -267,7 +276,7 @@ func TestReads(t *testing.T) {
 		for _, s := range []string{"one", "two", "three", "four"} {
 			b.must(b.w.Answer(s))
 		}
-		b.cfg.Store = &flaky{Store: b.store, bad: 3}
+		b.cfg.Store = &flaky{Store: torn{b.store, 3}}
 		b.start("one").rest(time.Hour)
 		b.wantTexts(placeA, "one", "two", "four")
 		b.wantServed(placeA)
