@@ -26,25 +26,51 @@ func (p *poster) Find(ctx context.Context, a session.Address, it conduit.Item, o
 	if err != nil {
 		return nil, false, &conduit.Error{Class: conduit.Gone, Err: err}
 	}
+	ts, err := p.look(ctx, at, it, offset)
+	if at.thread != "" && codeOf(err) == "thread_not_found" {
+		ts, err = "", p.recall(ctx, at, it, offset)
+	}
+	switch {
+	case err != nil:
+		return nil, false, lookUpError(fmt.Errorf("slack: look up in %s: %w", a.Place(), p.api.clean(err)))
+	case ts == "":
+		return nil, false, nil
+	}
+	return []string{ts}, true, nil
+}
+
+// look returns the ts of the message in a place that shows a part; empty: none does.
+func (p *poster) look(ctx context.Context, at place, it conduit.Item, offset int) (string, error) {
 	me, _, err := p.api.identify(ctx)
 	if err != nil {
-		return nil, false, classify(err)
+		return "", err
 	}
 	for cursor := ""; ; {
 		page, next, err := p.patiently(ctx, at, it, cursor)
 		if err != nil {
-			return nil, false, lookUpError(fmt.Errorf("slack: look up in %s: %w", a.Place(), p.api.clean(err)))
+			return "", err
 		}
 		for _, m := range page {
 			if ts := m.text("ts"); validTS(ts) && shows(m, me, it, offset) {
-				return []string{ts}, true, nil
+				return ts, nil
 			}
 		}
 		if next == "" {
-			return nil, false, nil
+			return "", nil
 		}
 		cursor = next
 	}
+}
+
+// recall takes back a part that stands at top level because its thread's root was deleted, and that this process's last life didn't
+// live to take back. See leaked.
+func (p *poster) recall(ctx context.Context, at place, it conduit.Item, offset int) error {
+	at.thread = ""
+	ts, err := p.look(ctx, at, it, offset)
+	if err != nil || ts == "" {
+		return err
+	}
+	return p.takeBack(ctx, at.channel, ts)
 }
 
 // patiently is page, which waits as long as Slack says behind the first page: an app that may read one page a minute would never come

@@ -165,7 +165,7 @@ func TestFindReadsOddPages(t *testing.T) {
 			"cursor": {[]string{circle, `{"ok":false,"error":"invalid_cursor"}`}, conduit.Retry},
 			"limit":  {[]string{`{"ok":false,"error":"ratelimited"}`}, conduit.RetryAfter},
 			"scope":  {[]string{`{"ok":false,"error":"missing_scope"}`}, conduit.Gone},
-			"gone":   {[]string{`{"ok":false,"error":"thread_not_found"}`}, conduit.Gone},
+			"gone":   {[]string{`{"ok":false,"error":"channel_not_found"}`}, conduit.Gone},
 			"dead":   {[]string{`{"ok":false,"error":"token_revoked"}`}, conduit.Dead},
 		} {
 			for _, b := range c.bodies {
@@ -201,6 +201,31 @@ func TestLeakedReplyIsTakenBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLeakedReplyOfAnotherLife: a process that was killed between the post at top level and its deletion deletes it in its next life.
+func TestLeakedReplyOfAnotherLife(t *testing.T) {
+	atDesk(t, func(t *testing.T, d *desk) {
+		it := turn(1, 2)
+		d.post(d.thread(), turn(1, 1), 0)
+		d.Delete(d.ch, d.root)
+		d.finds(d.thread(), it, 0, "")
+		at := place{team: "T1", channel: d.ch}
+		opts := optionsOf(place{"T1", d.ch, d.Say(d.ann, d.ch, "another")}, turn(9, 9), 0, body{text: "stays"})
+		if _, _, err := d.p.api.client.PostMessageContext(t.Context(), d.ch, opts...); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := d.p.api.client.PostMessageContext(t.Context(), d.ch, optionsOf(at, it, 0, body{text: "leaked"})...); err != nil {
+			t.Fatal(err)
+		}
+		gone := place{"T1", d.ch, "1700000000.000001"}.address()
+		d.finds(gone, it, 0, "")
+		for _, m := range d.Thread(d.ch, "") {
+			if m.Text == "leaked" {
+				t.Errorf("in the channel stands %+v", m)
+			}
+		}
+	})
 }
 
 // TestNoErrorHoldsASecret asks every method on every path on which a call fails (promise 9).

@@ -71,6 +71,9 @@ func (r *rig) close() {
 		r.t.Error(err)
 	}
 	told := r.logs.String() + r.health.String()
+	if strings.Contains(told, "context canceled") {
+		r.t.Errorf("the end was told as trouble:\n%s", told)
+	}
 	for _, secret := range []string{botToken, appToken, "ticket=sim", "/response_url/"} {
 		if strings.Contains(told, secret) {
 			r.t.Errorf("%s was told to the operator:\n%s", secret, told)

@@ -181,7 +181,10 @@ func (n *intake) notOpened(ev socketmode.Event) (over bool, err error) {
 		return false, nil
 	}
 	err = n.s.cfg.API.clean(fail.ErrorObj)
-	if dead(codeOf(err)) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return false, nil // the end, and no trouble
+	case dead(codeOf(err)):
 		return true, err
 	}
 	n.trouble(err)

@@ -46,6 +46,8 @@ func TestTwins(t *testing.T) { // FS 46
 	}
 }
 
+// TestConversations: a root and its thread are one conversation (FS 58), answers stand in their thread (FS 56), and unfurls bring no
+// turns (FS 48).
 func TestConversations(t *testing.T) {
 	inRig(t, simslack.Options{Unfurl: true, Seed: 3, Order: simslack.AnyOrder}, func(t *testing.T, r *rig) {
 		ann, ben := r.AddUser("ann"), r.AddUser("ben")
