@@ -19,7 +19,7 @@ func newRun(g *globals, std stdio) *cobra.Command {
 		Use:   "run",
 		Short: "Run the daemon",
 		Long: `Run the daemon until SIGTERM, SIGINT or SIGHUP. Turns in flight may then finish within shutdown_grace; the rest is
-resumed at the next start. A second signal ends it at once, and nothing is lost.
+resumed at the next start. Another signal a second later ends it at once, and nothing is lost.
 
 Exit code 1: the start or the state failed; 2: wrong usage or configuration; 3: every platform refuses the credentials.`,
 		Example: "  orebot run -c /etc/orebot/config.toml\n  TELEGRAM_BOT_TOKEN=… orebot run --log-level debug",
@@ -27,7 +27,7 @@ Exit code 1: the start or the state failed; 2: wrong usage or configuration; 3: 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilTold(cmd.Context())
 			defer stop()
-			context.AfterFunc(ctx, stop) // the next signal ends the process at once, which loses nothing
+			hurry(ctx, stop) // which loses nothing
 			return runDaemon(ctx, g.config, level, std)
 		},
 	}
