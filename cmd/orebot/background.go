@@ -21,7 +21,7 @@ func (d *daemon) listen(ctx context.Context, wg *sync.WaitGroup) error {
 	}
 	d.env.log.Info("health and metrics", "listen", ln.Addr().String())
 	wg.Go(func() {
-		if err := ops.Serve(ctx, ln, ops.Handler(d.health, d.metrics, d.env.redactor)); err != nil {
+		if err := ops.Serve(ctx, ln, ops.Handler(d.health, d.metrics, d.env.redactor), d.env.log); err != nil {
 			d.env.log.Error("health and metrics end", observe.KeyError, err)
 		}
 	})

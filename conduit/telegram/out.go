@@ -49,7 +49,7 @@ func (p Poster) send(ctx context.Context, a session.Address, params tgbotapi.Par
 		ID int64 `json:"message_id"`
 	}
 	if json.Unmarshal(raw, &m) != nil || m.ID == 0 {
-		return nil, nil // it is posted all the same
+		return nil, &conduit.Error{Class: conduit.Unknown, Err: fmt.Errorf("telegram: post to %s: the answer holds no message", a)}
 	}
 	return []string{decimal(m.ID)}, nil
 }

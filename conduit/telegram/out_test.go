@@ -101,6 +101,7 @@ func TestWhatMayHaveArrivedIsUnknown(t *testing.T) {
 	slow := dialTo(t, silence)
 	slow.account.Timeout = 20 * time.Millisecond
 	odd := dialTo(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<html>") })
+	bare := dialTo(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"ok":true,"result":true}`) })
 	proxy := dialTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	refused := Dial(Account{Token: secret.New(token), APIURL: "http://127.0.0.1:1"})
 	for name, c := range map[string]struct {
@@ -108,6 +109,7 @@ func TestWhatMayHaveArrivedIsUnknown(t *testing.T) {
 		want conduit.Class
 	}{
 		"cut": {cut, conduit.Unknown}, "slow": {slow, conduit.Unknown}, "odd": {odd, conduit.Unknown},
+		"bare":  {bare, conduit.Unknown},
 		"proxy": {proxy, conduit.Retry}, "refused": {refused, conduit.Retry},
 	} {
 		if e := post(t, c.api, part("x")); e.Class != c.want {

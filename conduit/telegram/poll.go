@@ -81,10 +81,19 @@ func (p *poller) round(ctx context.Context) (wait time.Duration, err error) {
 	return 0, nil
 }
 
+// patience is how long the server may wait with its answer. After a failure it is to answer at once: whether all is well again must
+// be known soon, not when somebody writes.
+func (p *poller) patience() time.Duration {
+	if p.failing.n > 0 {
+		return 0
+	}
+	return pollWait
+}
+
 // fetch asks for updates, and confirms those before the offset.
 func (p *poller) fetch(ctx context.Context) ([]json.RawMessage, error) {
 	params := tgbotapi.Params{
-		"timeout":         decimal(int64(pollWait / time.Second)),
+		"timeout":         decimal(int64(p.patience() / time.Second)),
 		"limit":           "100",
 		"allowed_updates": pollKinds,
 	}

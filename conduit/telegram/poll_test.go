@@ -243,6 +243,22 @@ func TestPollingOutlivesTroubles(t *testing.T) {
 	}
 }
 
+// Report 9: readiness comes back with the first answer after an outage, though nobody writes.
+func TestReadinessComesBackInAQuietChat(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		b.Faults.Next("getUpdates", times(3, badGateway)...)
+		l := b.start()
+		l.rest(8 * time.Second) // back-off of 1, 2 and 4 s
+		if ready, reason := b.health.state(); !ready {
+			t.Errorf("not ready: %q", reason)
+		}
+		polls := b.Polls()
+		if n := len(polls); n == 0 || polls[n-1].Wait != pollWait {
+			t.Errorf("the polls don't wait again: %+v", polls)
+		}
+	})
+}
+
 // Report 16: a poll that is told to wait waits as long as it was told.
 func TestPolling429(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -136,7 +137,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(ctx, ln, Handler(NewHealth(time.Now, time.Hour), NewMetrics(), nil))
+		done <- Serve(ctx, ln, Handler(NewHealth(time.Now, time.Hour), NewMetrics(), nil), slog.New(slog.DiscardHandler))
 	}()
 	resp, err := http.Get("http://" + ln.Addr().String() + "/livez")
 	if err != nil {
@@ -159,7 +160,7 @@ func TestServeReportsABrokenListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = ln.Close()
-	if err := Serve(t.Context(), ln, http.NotFoundHandler()); err == nil {
+	if err := Serve(t.Context(), ln, http.NotFoundHandler(), slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("no error")
 	}
 }

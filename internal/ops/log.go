@@ -55,8 +55,16 @@ func handler(w io.Writer, format string, lv slog.Leveler, r *secret.Redactor) sl
 	case FormatJournal:
 		return tint.NewTextHandler(priorityWriter{safe}, &tint.Options{Level: lv, NoColor: true, ReplaceAttr: forJournal})
 	default:
-		return slog.NewJSONHandler(safe, &slog.HandlerOptions{Level: lv})
+		return slog.NewJSONHandler(safe, &slog.HandlerOptions{Level: lv, ReplaceAttr: forJSON})
 	}
+}
+
+// forJSON writes durations as seconds, as the figures have them.
+func forJSON(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 func resolveFormat(w io.Writer, format string) string {

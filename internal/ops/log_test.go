@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"orebot/core/observe"
 	"orebot/internal/secret"
@@ -128,5 +129,14 @@ func TestParseLevel(t *testing.T) {
 	}
 	if _, err := ParseLevel("loud"); err == nil || err.Error() != `"loud" is not one of debug, info, warn, error` {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestJSONWritesDurationsAsSeconds(t *testing.T) {
+	var b bytes.Buffer
+	log, _ := NewLogger(&b, FormatJSON, "info", nil)
+	log.Info("done", "took", 1500*time.Millisecond)
+	if !strings.Contains(b.String(), `"took":1.5`) {
+		t.Errorf("%s", b.String())
 	}
 }
