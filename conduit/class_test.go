@@ -14,7 +14,8 @@ import (
 	"orebot/core/session"
 )
 
-// TestClasses meets each class once, or as often as it says, before the answer "0123456789abc" (two parts) goes through.
+// TestClasses meets each class once, or as often as it says, before the answer "0123456789abc" (two parts) goes through. Reports 10, 18
+// and 20: an unknown outcome is one labelled repeat at most, what is too big is cut smaller, what is refused comes as plain text.
 func TestClasses(t *testing.T) {
 	const one, two, miss = "0123456789", "abc", "Part of my answer may be missing."
 	plain := func(n int) (ts []conduittest.Trouble) {

@@ -72,7 +72,8 @@ func (f *fuse) isBlown() bool {
 	return f.blown
 }
 
-// TestKills cuts the process down at every boundary of every commit and post, twice in a row, and lets a third life finish.
+// TestKills cuts the process down at every boundary of every commit and post, twice in a row, and lets a third life finish. Reports 1
+// to 3: every part arrives, and no copy of it is unlabelled.
 func TestKills(t *testing.T) {
 	for _, finds := range []bool{true, false} {
 		for _, stormy := range []bool{false, true} {

@@ -12,7 +12,7 @@ import (
 	"orebot/core/session"
 )
 
-// TestGone ends an address: entries become undeliverable, the others go on.
+// TestGone ends an address: entries become undeliverable, the others go on. Report 38.
 func TestGone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBench(t, false)

@@ -182,6 +182,7 @@ func checkNoOrphan(t *testing.T, d *Document, n int) {
 	}
 }
 
+// Report 19: no part ends within a character.
 func TestNoPartCutsAGrapheme(t *testing.T) {
 	family := "👨‍👩‍👧"
 	d := Parse(strings.Repeat(family, 900))
@@ -251,6 +252,7 @@ func TestPreference(t *testing.T) {
 	}
 }
 
+// Report 22: the language goes along with each part of code.
 func TestCutCodeGoesOnAsCode(t *testing.T) {
 	d := Parse("intro\n\n```go\n" + strings.Repeat("x := 1\n", 1000) + "```\n\nend")
 	ps := parts(t, d, runeLimit(3000))

@@ -175,6 +175,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// Reports 18 and 19: a part is as long as Telegram takes, and no longer.
 func TestPartCounts(t *testing.T) {
 	cases := []struct {
 		name, md  string
@@ -203,6 +204,7 @@ func TestPartCounts(t *testing.T) {
 	}
 }
 
+// Report 22: code that is cut goes on as code of its language.
 func TestEachPartOfCodeHasItsFence(t *testing.T) {
 	for _, p := range pagesOf(t, "```go\n"+strings.Repeat("\tx := \"1\"\n", 900)+"```", 60) {
 		if !strings.HasPrefix(p.HTML, `<pre><code class="language-go">    x`) || !strings.HasSuffix(p.HTML, "</code></pre>") {
@@ -262,6 +264,7 @@ func htmlAnswers(t testing.TB) []string {
 	return out
 }
 
+// Report 20: nothing that models write is refused.
 func TestModelAnswers(t *testing.T) {
 	for _, md := range htmlAnswers(t) {
 		for _, room := range []int{100, 3000} {

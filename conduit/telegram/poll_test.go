@@ -390,6 +390,7 @@ func dead(t *testing.T, b *bench, l *life, d time.Duration) {
 	_ = l.stop()
 }
 
+// Report 9: a token without a URL of its own is refused with 404.
 func TestAMalformedTokenEndsRunAtOnce(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.api = Dial(Account{Token: secret.New("42"), APIURL: "http://sim", Transport: b.dial})

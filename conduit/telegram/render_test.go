@@ -57,6 +57,7 @@ var longAnswers = []string{
 	strings.Repeat("字", 9000),
 }
 
+// Reports 18 to 20: each part fits and is shown as it was meant, with its label and without.
 func TestPartsAreTakenByTelegram(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, src := range longAnswers {
