@@ -102,7 +102,8 @@ func (th *Thread) Path() []Turn {
 		case t.Covers == 0:
 			path = append(path, t)
 		case summary == nil:
-			summary = &t
+			s := t // a copy of its own, so that the other turns stay on the stack
+			summary = &s
 		}
 		seq = t.Parent
 	}
