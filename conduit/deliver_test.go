@@ -2,6 +2,8 @@ package conduit_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,6 +140,32 @@ func TestCommits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCommitsOfSeveral: the write that moves behind a record has the intent of the next one with it, and what was posted of one is kept
+// until it is behind.
+func TestCommitsOfSeveral(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.must(b.w.Bind(placeA))
+		for _, s := range []string{"one", "0123456789abcdefghijklm", "three"} {
+			b.must(b.w.Answer(s))
+		}
+		before := b.store.Commits()
+		var posted []string
+		b.p.Before = func(session.Address) error {
+			posted = append(posted, fmt.Sprint(b.address(placeA).Cursor.Posted))
+			return nil
+		}
+		b.start("one").rest(time.Second)
+		b.wantTexts(placeA, "one", "0123456789", "abcdefghij", "klm", "three")
+		if got := b.store.Commits() - before; got != 6 { // an intent, then one for each part
+			t.Errorf("%d commits", got)
+		}
+		if got, want := strings.Join(posted, " "), "[] [] [m2] [m2 m3] []"; got != want {
+			t.Errorf("posted %s, want %s", got, want)
+		}
+	})
 }
 
 // TestIndex looks messages up by what they show.
