@@ -8,11 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"orebot/conduit"
 	"orebot/internal/secret"
 )
 
@@ -142,6 +144,25 @@ func silence(_ http.ResponseWriter, r *http.Request) {
 type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+// deadIdle is a transport whose idle connection proves dead before anything is written to it, and that can't make another one.
+type deadIdle struct{}
+
+func (deadIdle) RoundTrip(req *http.Request) (*http.Response, error) {
+	trace := httptrace.ContextClientTrace(req.Context())
+	trace.GetConn("api")
+	trace.GotConn(httptrace.GotConnInfo{Reused: true})
+	trace.GetConn("api")
+	return nil, errors.New("dial: refused")
+}
+
+// Report 10: what was surely not sent isn't taken for what may have arrived.
+func TestADeadIdleConnectionSendsNothing(t *testing.T) {
+	api := Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: deadIdle{}})
+	if e := post(t, api, part("x")); e.Class != conduit.Retry {
+		t.Errorf("%v", e)
+	}
+}
 
 func TestACallEndsWithItsContext(t *testing.T) {
 	api := dialTo(t, silence)

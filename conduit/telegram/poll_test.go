@@ -422,6 +422,19 @@ func TestAFlappingTokenIsBorneWith(t *testing.T) {
 }
 
 // TestNoHotLoop has a server that answers every poll at once with nothing, and one that forgets what was confirmed.
+// Refusals count only in a row: an answer in between that only a good token gets, even a refusal of something else, begins anew.
+func TestRefusalsInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c credentials
+		for i, code := range []int{401, 401, 400, 401, 421, 502, 0, 401} {
+			time.Sleep(refusalGap)
+			if e := c.judge(&callError{code: code}); e.dead != (i == 7) || e.first != (i == 7) {
+				t.Errorf("answer %d, %d: dead %v", i, code, e.dead)
+			}
+		}
+	})
+}
+
 func TestNoHotLoop(t *testing.T) {
 	for _, result := range []string{`[]`, `[{"update_id":7,"poll":{}}]`} {
 		inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
