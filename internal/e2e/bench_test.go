@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"orebot/internal/sim/ollama"
 	"orebot/internal/sim/slack"
 	"orebot/internal/sim/telegram"
 )
@@ -72,6 +73,7 @@ func BenchmarkSlack(b *testing.B) {
 	}
 	before := commits(d)
 	var took []time.Duration
+	st := stages{}
 	for i, u := range people {
 		dm := w.slack.OpenDM(u)
 		text := fmt.Sprintf("question %d.", i)
@@ -79,9 +81,28 @@ func BenchmarkSlack(b *testing.B) {
 		w.slack.Say(u, dm, text)
 		w.slackSees("the answer", lastSlack(text))
 		took = append(took, time.Since(begin))
+		st.add(begin, w.ollama.Chats(), time.Now())
 		time.Sleep(quiet)
 	}
 	report(b, d, took, before)
+	st.report(b)
+}
+
+// stages are the three ways of a message: to the model, within it, and back to the platform.
+type stages map[string][]time.Duration
+
+func (s stages) add(said time.Time, chats []ollama.Request, shown time.Time) {
+	r := chats[len(chats)-1]
+	s["to-model"] = append(s["to-model"], r.At.Sub(said))
+	s["model"] = append(s["model"], r.Ended.Sub(r.At))
+	s["to-chat"] = append(s["to-chat"], shown.Sub(r.Ended))
+}
+
+func (s stages) report(b *testing.B) {
+	for name, d := range s {
+		slices.Sort(d)
+		b.ReportMetric(percentile(d, 50), name+"-p50-ms")
+	}
 }
 
 // quiet lets the courier note what it has posted before the next message comes, as in a chat of people.
