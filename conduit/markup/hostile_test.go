@@ -1,6 +1,8 @@
 package markup
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -69,4 +71,60 @@ func TestSparseTables(t *testing.T) {
 			t.Errorf("%s: the first block is %v", name, d.Blocks[0].Kind)
 		}
 	}
+}
+
+// TestBounds: beyond them markup is text. Without them the inputs of TestHostileInputs cost time that grows with their square.
+func TestBounds(t *testing.T) {
+	definitions := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString("[x" + strconv.Itoa(i) + "]: /u\n")
+		}
+		return b.String() + "\n" + "[x0]\n"
+	}
+	linked := func(d *Document) int { return count(d, func(r Run) bool { return r.Link != "" }) }
+	italic := func(d *Document) int { return count(d, func(r Run) bool { return r.Style&Italic != 0 }) }
+	coded := func(d *Document) int {
+		return len(slices.DeleteFunc(slices.Clone(d.Blocks), func(b Block) bool { return b.Kind != CodeBlock }))
+	}
+	tabled := func(d *Document) int {
+		return len(slices.DeleteFunc(slices.Clone(d.Blocks), func(b Block) bool { return b.Kind != Table }))
+	}
+	for name, c := range map[string]struct {
+		md   string
+		of   func(*Document) int
+		want int
+	}{
+		"links":            {strings.Repeat("[a](/x) ", maxBrackets+100), linked, maxBrackets},
+		"links, each line": {strings.Repeat("[a](/x)\n\n", maxBrackets+100), linked, maxBrackets + 100},
+		"emphasis":         {strings.Repeat("*a* ", maxDelimiters), italic, maxDelimiters / 2},
+		"definitions":      {definitions(maxDefinition), linked, 1},
+		"more definitions": {definitions(maxDefinition + 1), linked, 0},
+		"formula":          {"$$\n" + strings.Repeat("x\n", 500) + "$$\n", coded, 1},
+		"long formula":     {"$$\n" + strings.Repeat("x\n", maxMath) + "$$\n", coded, 0},
+		"header":           {"|" + strings.Repeat("x", maxHeader) + "|\n|-|\n|a|\n", tabled, 1},
+		"long header":      {"|" + strings.Repeat("x", maxHeader+1) + "|\n|-|\n|a|\n", tabled, 0},
+		"names":            {strings.Repeat("|x", maxNames) + "|\n" + strings.Repeat("|-", maxNames) + "|\n|a|\n", tabled, 1},
+		"many names":       {strings.Repeat("|x", maxNames+1) + "|\n" + strings.Repeat("|-", maxNames+1) + "|\n|a|\n", tabled, 0},
+	} {
+		d := Parse(c.md)
+		checkDocument(t, d)
+		if n := c.of(d); n != c.want {
+			t.Errorf("%s: %d, want %d", name, n, c.want)
+		}
+	}
+}
+
+// count returns how many runs of a document are as f says.
+func count(d *Document, f func(Run) bool) (n int) {
+	for _, b := range d.Blocks {
+		b.groups(func(runs []Run) {
+			for _, r := range runs {
+				if f(r) {
+					n++
+				}
+			}
+		})
+	}
+	return n
 }
