@@ -1,10 +1,8 @@
 package telegram
 
 import (
-	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"orebot/conduit"
 	"orebot/conduit/markup"
@@ -17,8 +15,6 @@ const (
 	// repeatLabel is the line of a part that may be there already. Room for it is left in every part, so that it never changes where
 	// a part ends.
 	repeatLabel = "(this part may be a repeat)\n"
-	// lateAfter is the age from which an answer opens with the age of its question.
-	lateAfter = 10 * time.Minute
 	// maxAuthor is the most that is shown of an author's id, in runes.
 	maxAuthor = 64
 )
@@ -121,8 +117,8 @@ func heading(it conduit.Item) string {
 	case conduit.Notice:
 		return sign(it.Severity)
 	}
-	if late := it.At.Sub(it.Asked); !it.Asked.IsZero() && late > lateAfter {
-		return "(asked " + about(late) + " ago)\n"
+	if late := conduit.Late(it); late != "" {
+		return late + "\n"
 	}
 	return ""
 }
@@ -150,17 +146,6 @@ func oneLine(s string) string {
 		return "Somebody"
 	}
 	return s
-}
-
-// about prints a duration as people say it.
-func about(d time.Duration) string {
-	switch {
-	case d < 90*time.Minute:
-		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()+0.5))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24+0.5))
 }
 
 // escapeText escapes text for HTML.
