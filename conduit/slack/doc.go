@@ -9,7 +9,8 @@
 //     Slack redelivers at once, after one minute and after five. So a full queue drops, and never blocks the reader, whose pongs
 //     keep the connection alive.
 //   - A message's entry key is team/channel/ts. The two events that a mention gives, and every redelivery, are the same entry.
-//   - The conversation type decides what a place is, never the first letter of an id: newer ids of group DMs begin with C too.
+//   - The conversation type decides what a place is, and not the first letter of an id: newer ids of group DMs begin with C too. Only
+//     where an event names no type, a D is a DM.
 //   - Payloads are decoded by this package, field by field. The client library refuses a whole event for one odd block; here an
 //     odd field costs only itself.
 //   - No error and no log line carries a token, the ticket of a connection, or a response URL.

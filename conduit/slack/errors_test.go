@@ -3,7 +3,9 @@ package slack
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"orebot/conduit"
+	"orebot/internal/secret"
 )
 
 // TestErrorTable is table A7 of what Slack's codes mean, and every other way in which a call can fail.
@@ -70,6 +73,53 @@ func TestErrorTable(t *testing.T) {
 	} {
 		if e := classify(fmt.Errorf("slack: %w", c.err)); e.Class != c.class || e.After != c.after {
 			t.Errorf("%v: %s after %v, want %s after %v", c.err, e.Class, e.After, c.class, c.after)
+		}
+	}
+}
+
+// answering is a Slack that gives every call the same answer, and notes which hosts are called.
+type answering struct {
+	status int
+	header map[string]string
+	hosts  []string
+}
+
+func (a *answering) RoundTrip(req *http.Request) (*http.Response, error) {
+	a.hosts = append(a.hosts, req.URL.Host)
+	resp := &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: req}
+	for k, v := range a.header {
+		resp.Header.Set(k, v)
+	}
+	return resp, nil
+}
+
+// TestOddAnswers: a limit whose header is no number is a limit all the same, and a redirect takes the token nowhere.
+func TestOddAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer answering
+		class  conduit.Class
+		after  time.Duration
+	}{
+		"limit":    {answering{status: 429, header: map[string]string{"Retry-After": "soon"}}, conduit.RetryAfter, defaultWait},
+		"fraction": {answering{status: 429, header: map[string]string{"Retry-After": "2.5"}}, conduit.RetryAfter, 3 * time.Second},
+		"age":      {answering{status: 429, header: map[string]string{"Retry-After": "99999999"}}, conduit.RetryAfter, time.Hour},
+		"redirect": {answering{status: 302, header: map[string]string{"Location": "https://evil.example/"}}, conduit.Retry, 0},
+	} {
+		api := Dial(Account{BotToken: secret.New(botToken), Transport: &c.answer})
+		api.me = me
+		p := &poster{api: api}
+		_, posted := p.Post(t.Context(), "slack:T1/D1", conduit.Item{}, conduit.Part{Body: body{text: "x"}})
+		_, _, found := p.Find(t.Context(), "slack:T1/D1", conduit.Item{}, 0)
+		for _, err := range []error{posted, found} {
+			var e *conduit.Error
+			if !errors.As(err, &e) || e.Class != c.class || e.After != c.after {
+				t.Errorf("%s: %v; want %s after %v", name, err, c.class, c.after)
+			}
+		}
+		for _, h := range c.answer.hosts {
+			if h != "slack.com" {
+				t.Errorf("%s: %s was called", name, h)
+			}
 		}
 	}
 }

@@ -224,6 +224,10 @@ func TestGate(t *testing.T) {
 	if !g.stormy() {
 		t.Error("no storm")
 	}
+	now = now.Add(stable - 1)
+	if d := g.next(); d != 0 || !g.stormy() {
+		t.Errorf("after a connection that was nearly good: %v", d)
+	}
 	now = now.Add(stable)
 	if d := g.next(); d != 0 || g.stormy() {
 		t.Errorf("after a good connection: %v", d)

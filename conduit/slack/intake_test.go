@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"orebot/internal/sim/fault"
 	simslack "orebot/internal/sim/slack"
 )
 
@@ -69,7 +70,17 @@ func TestSignsOfLife(t *testing.T) {
 // TestAnotherProcess is FS 54: two connections of one app share its events.
 func TestAnotherProcess(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
+		time.Sleep(time.Hour)
+		l.Disconnect(simslack.RefreshRequested)
 		time.Sleep(time.Second)
+		hello := []byte(`{"type":"hello","num_connections":2}`) // one is this process's old one, which Slack still counts
+		if err := l.Push(hello); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if n := l.logs.count("another process uses this app token"); n != 0 {
+			t.Errorf("%d warnings after a refresh", n)
+		}
 		for range 3 {
 			if err := l.Push([]byte(`{"type":"hello","num_connections":2,"connection_info":{"app_id":"A1"}}`)); err != nil {
 				t.Fatal(err)
@@ -78,6 +89,39 @@ func TestAnotherProcess(t *testing.T) {
 		time.Sleep(time.Second)
 		if n := l.logs.count("another process uses this app token"); n != 1 {
 			t.Errorf("%d warnings", n)
+		}
+	})
+}
+
+// TestAcksWhileDisconnected: what becomes durable while there is no connection is acknowledged as its redelivery; old acks don't pile up
+// before new ones, and bytes that are no greeting are no sign of life.
+func TestAcksWhileDisconnected(t *testing.T) {
+	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
+		time.Sleep(time.Second)
+		u := l.AddUser("ann")
+		l.sess.hold()
+		for range 100 {
+			l.Say(u, l.AddConversation(simslack.MPIM, "", u, "UBOT"), "@orebot hi")
+		}
+		time.Sleep(time.Second)
+		for range 8 {
+			l.Faults.Next("link", fault.Fault{Status: 500})
+		}
+		cut := time.Now()
+		l.Cut()
+		time.Sleep(time.Second)
+		l.sess.release()
+		time.Sleep(20 * time.Second)
+		if _, _, last := l.health.state(); last.After(cut) {
+			t.Errorf("a sign of life %v after the cut", last.Sub(cut))
+		}
+		time.Sleep(20 * time.Minute)
+		if st := l.Stats(); st.Stray > 21 || st.Lost != 0 {
+			t.Errorf("%d late acks, %d lost", st.Stray, st.Lost)
+		}
+		l.takes()
+		if d := l.Deliveries(); !d[len(d)-1].Acked || d[len(d)-1].AckAfter > time.Second {
+			t.Errorf("the next message: %+v", d[len(d)-1])
 		}
 	})
 }
