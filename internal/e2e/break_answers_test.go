@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orebot/internal/sim/fault"
 	"orebot/internal/sim/ollama"
 	"orebot/internal/sim/slack"
 )
@@ -100,5 +101,18 @@ func TestACutAnswerSaysSo(t *testing.T) {
 	d.stop()
 	if got := strings.Join(said(w.slack.Transcript(), p.dm, ""), "\n"); !strings.Contains(got, "length limit") {
 		t.Errorf("it shows %q and not that it was cut", got)
+	}
+}
+
+// When Slack's API fails, the operator isn't sent to look at Socket Mode: no connection was ever opened, so none was ended.
+func TestSlackFailingIsNotCalledEndingConnections(t *testing.T) {
+	w := newWorld(t, options{})
+	w.slack.Faults.Next("apps.connections.open", slices.Repeat([]fault.Fault{{Status: 500}}, 5)...)
+	w.start()
+	if err := w.slack.WaitConnected(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(w.lastLog(), "Slack ends every connection at once") {
+		t.Errorf("the log says that Slack ends connections; it answered five opens with 500:\n%s", w.lastLog())
 	}
 }
