@@ -241,12 +241,13 @@ func TestNudgeWhileLeaving(t *testing.T) {
 		b.must(b.w.Answer("first"))
 		s := &interrupting{Store: b.store}
 		b.cfg.Store = s
-		l := &life{}
+		started := make(chan *life, 1)
 		s.f = func() {
 			b.must(b.w.Answer("second"))
-			l.c.Nudge(placeA)
+			(<-started).c.Nudge(placeA)
 		}
-		*l = *b.start("one")
+		l := b.start("one")
+		started <- l
 		l.rest(time.Minute)
 		b.wantTexts(placeA, "first", "second")
 		b.wantServed(placeA)
