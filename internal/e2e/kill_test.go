@@ -119,7 +119,7 @@ func TestKillInTheMiddleOfEverything(t *testing.T) {
 	w.telegramSees("an end for everybody", func(lines []telegram.Line) bool {
 		return !slices.ContainsFunc(c.chats, func(chat int64) bool { return copies(lines, chat) == nil })
 	})
-	if code := d.stop(); code != 0 {
+	if code := d.ready().stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	c.judge(t, at)
