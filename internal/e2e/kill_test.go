@@ -152,7 +152,7 @@ func (c *crowd) judge(t *testing.T, at []time.Duration) {
 	for i, chat := range c.chats {
 		got := copies(all, chat)
 		for n, l := range got {
-			if strings.HasPrefix(l.Text, repeatLabel) != (n > 0) && len(got) > 1 {
+			if n > 0 && !strings.HasPrefix(l.Text, repeatLabel) {
 				t.Errorf("chat %d: copy %d is %q: every copy after the first is labelled", chat, n+1, l.Text)
 			}
 			if !strings.Contains(l.Text, fmt.Sprintf("re: question t%02d.", i)) {
