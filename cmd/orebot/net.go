@@ -69,6 +69,7 @@ func (n network) transport() *http.Transport {
 		TLSClientConfig:     n.tls.Clone(),
 		TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 10 * time.Second}, // a dead connection is noticed
 		MaxIdleConnsPerHost: 8,
 		IdleConnTimeout:     90 * time.Second,
 	}

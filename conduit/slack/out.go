@@ -172,8 +172,13 @@ func printable(s string) string {
 
 // paceOf is the limit that a post to an address falls under: one message a second in each channel, in short bursts.
 func paceOf(a session.Address) (string, conduit.Rate) {
+	return channelOf(a), conduit.Rate{Limit: 1, Burst: 3}
+}
+
+// channelOf is what Slack limits together: a channel with all its threads.
+func channelOf(a session.Address) string {
 	p, _ := parsePlace(a)
-	return p.channel, conduit.Rate{Limit: 1, Burst: 3}
+	return p.channel
 }
 
 // paceAll is the limit of a workspace, "several hundred" posts a minute.

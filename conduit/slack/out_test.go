@@ -71,6 +71,28 @@ func TestO1LimitedInTheMiddle(t *testing.T) {
 	})
 }
 
+// TestThreadsOfAChannelWaitTogether: a limit met in one thread is the channel's, and no other conversation's.
+func TestThreadsOfAChannelWaitTogether(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		ann := r.AddUser("ann")
+		ch := r.AddChannel("dev", ann, "UBOT")
+		ben, other := r.chatOf("ben")
+		r.Faults.Next("chat.postMessage", fault.Fault{Status: 429, Retry: 26 * time.Second})
+		one := r.Say(ann, ch, "@orebot one")
+		time.Sleep(2 * time.Second)
+		two := r.Say(ann, ch, "@orebot two")
+		r.Say(ben, other, "and me")
+		time.Sleep(10 * time.Second)
+		if n := len(r.Calls("chat.postMessage")); n != 2 || len(r.Thread(other, "")) != 2 {
+			t.Errorf("%d posts were tried, %d messages stand in the other conversation", n, len(r.Thread(other, "")))
+		}
+		time.Sleep(time.Minute)
+		if a, b := len(r.Thread(ch, one)), len(r.Thread(ch, two)); a != 2 || b != 2 {
+			t.Errorf("the threads hold %d and %d messages", a, b)
+		}
+	})
+}
+
 // TestO2DeletedRoot: Slack puts a reply to a deleted root at top level; it doesn't stay there (FS 56).
 func TestO2DeletedRoot(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {

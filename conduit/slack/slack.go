@@ -74,7 +74,7 @@ func New(cfg Config) (*Slack, error) {
 	s := &Slack{cfg: cfg, log: cfg.Logger.With(observe.KeyPlatform, Name)}
 	cc := conduit.Config{
 		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(),
-		Poster: &poster{api: cfg.API, log: s.log}, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
+		Poster: &poster{api: cfg.API, log: s.log}, Place: channelOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
 	}
 	if cfg.Paced {
 		cc.Pacer = conduit.NewPacer(paceAll(), paceOf)
