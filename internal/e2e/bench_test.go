@@ -120,25 +120,58 @@ func lastSlack(text string) func([]slack.Line) bool {
 	}
 }
 
-// BenchmarkTelegram is one private message after the other, in one conversation that grows.
+// BenchmarkTelegram is one private message after the other, each in a conversation of its own.
 func BenchmarkTelegram(b *testing.B) {
 	w := newWorld(b, options{})
 	d := w.start().ready()
+	var people []telegram.User
+	for i := range b.N {
+		people = append(people, w.telegram.AddUser(fmt.Sprintf("User%d", i), fmt.Sprintf("user%d", i)))
+	}
+	before := commits(d)
+	var took []time.Duration
+	st := stages{}
+	for i, u := range people {
+		text := fmt.Sprintf("question %d.", i)
+		begin := time.Now()
+		w.telegram.Say(u, w.telegram.PrivateChat(u), text)
+		w.telegramSees("the answer", lastTelegram(text))
+		took = append(took, time.Since(begin))
+		st.add(begin, w.ollama.Chats(), time.Now())
+		time.Sleep(quiet)
+	}
+	report(b, d, took, before)
+	st.report(b)
+}
+
+// lastTelegram looks at the newest line only.
+func lastTelegram(text string) func([]telegram.Line) bool {
+	return func(lines []telegram.Line) bool {
+		return len(lines) > 0 && strings.Contains(lines[len(lines)-1].Text, text)
+	}
+}
+
+// BenchmarkLongChat is one chat that grows by two turns with each message: its cost must not grow with what lies beyond the prompt.
+func BenchmarkLongChat(b *testing.B) {
+	w := newWorld(b, options{})
+	w.start().ready()
 	bob := w.telegram.AddUser("Bob", "bob")
 	chat := w.telegram.PrivateChat(bob)
-	before := commits(d)
 	var took []time.Duration
 	for i := range b.N {
 		text := fmt.Sprintf("question %d.", i)
 		begin := time.Now()
 		w.telegram.Say(bob, chat, text)
-		w.telegramSees("the answer", func(lines []telegram.Line) bool {
-			return len(lines) > 0 && strings.Contains(lines[len(lines)-1].Text, text)
-		})
+		w.telegramSees("the answer", lastTelegram(text))
 		took = append(took, time.Since(begin))
 		time.Sleep(quiet)
 	}
-	report(b, d, took, before)
+	quarter := max(1, len(took)/4)
+	for name, part := range map[string][]time.Duration{"first": took[:quarter], "last": took[len(took)-quarter:]} {
+		slices.Sort(part)
+		b.ReportMetric(percentile(part, 50), name+"-quarter-p50-ms")
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
 // BenchmarkStart is the time from the start of the process to its first poll.
