@@ -14,6 +14,9 @@ import (
 	"orebot/internal/sim/telegram"
 )
 
+// operator makes the daemon log what an operator's does; the tests want more.
+const operator = "OREBOT_LOG_LEVEL=info"
+
 // percentile of sorted durations, in milliseconds.
 func percentile(d []time.Duration, p int) float64 {
 	return float64(d[min(len(d)-1, len(d)*p/100)].Microseconds()) / 1000
@@ -66,7 +69,7 @@ func commits(d *daemon) [2]float64 {
 // BenchmarkSlack is one DM after the other, each in a conversation of its own, with a model that answers at once.
 func BenchmarkSlack(b *testing.B) {
 	w := newWorld(b, options{})
-	d := w.start().ready()
+	d := w.start(operator).ready()
 	var people []string
 	for i := range b.N {
 		people = append(people, w.slack.AddUser(fmt.Sprintf("user%d", i)))
@@ -123,7 +126,7 @@ func lastSlack(text string) func([]slack.Line) bool {
 // BenchmarkTelegram is one private message after the other, each in a conversation of its own.
 func BenchmarkTelegram(b *testing.B) {
 	w := newWorld(b, options{})
-	d := w.start().ready()
+	d := w.start(operator).ready()
 	var people []telegram.User
 	for i := range b.N {
 		people = append(people, w.telegram.AddUser(fmt.Sprintf("User%d", i), fmt.Sprintf("user%d", i)))
@@ -154,7 +157,7 @@ func lastTelegram(text string) func([]telegram.Line) bool {
 // BenchmarkLongChat is one chat that grows by two turns with each message: its cost must not grow with what lies beyond the prompt.
 func BenchmarkLongChat(b *testing.B) {
 	w := newWorld(b, options{})
-	w.start().ready()
+	w.start(operator).ready()
 	bob := w.telegram.AddUser("Bob", "bob")
 	chat := w.telegram.PrivateChat(bob)
 	var took []time.Duration
@@ -181,7 +184,7 @@ func BenchmarkStart(b *testing.B) {
 	for range b.N {
 		polls := len(w.telegram.Polls())
 		begin := time.Now()
-		d := w.start()
+		d := w.start(operator)
 		for len(w.telegram.Polls()) == polls {
 			time.Sleep(time.Millisecond)
 		}
@@ -199,7 +202,7 @@ func BenchmarkIdle(b *testing.B) {
 		b.Skip("takes a minute")
 	}
 	w := newWorld(b, options{})
-	d := w.start().ready()
+	d := w.start(operator).ready()
 	ana := w.slack.AddUser("ana")
 	dm := w.slack.OpenDM(ana)
 	for i := range 20 {
