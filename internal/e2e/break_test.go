@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -236,13 +237,11 @@ func TestPoisonHoldsUpNobody(t *testing.T) {
 	p.ask(w, "and now?")
 	w.slackSees("the answer", posted(p.dm, "", "and now?"))
 	w.telegramSees("the answer", sent(p.chat, 0, "and now?"))
+	eventually(t, "every frame is acked", func() bool {
+		return !slices.ContainsFunc(w.slack.Deliveries(), func(x slack.Delivery) bool { return !x.Acked })
+	})
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
-	}
-	for _, x := range w.slack.Deliveries() {
-		if !x.Acked {
-			t.Errorf("never acked: %s", x.Payload)
-		}
 	}
 	if got := copies(w.telegram.Transcript(), group); len(got) != 0 {
 		t.Errorf("the bot spoke in the group: %v", got)
