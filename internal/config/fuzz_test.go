@@ -20,7 +20,7 @@ func FuzzDuration(f *testing.F) {
 
 // FuzzModelHost wants a normalised address to stay what it is.
 func FuzzModelHost(f *testing.F) {
-	for _, s := range []string{"gpu", "::1", "http://[::]:8/a/", "https://h", "0.0.0.0", ":1", "http://", "h:99999", "h/%2f"} {
+	for _, s := range []string{"gpu", "::1", "http://[::]:8/a/", "https://h", "0.0.0.0", ":1", "http://", "h:99999", "h/%2f", "a0:/''#", "h?", "'h'/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -12,6 +12,9 @@ import (
 // means this machine to a client.
 func modelHost(s string) (string, error) {
 	s = strings.Trim(strings.TrimSpace(s), `"'`)
+	if strings.ContainsAny(s, "\"'?#") {
+		return "", notAHost(s)
+	}
 	bare := !strings.Contains(s, "://")
 	if bare {
 		if ip := net.ParseIP(s); ip != nil && ip.To4() == nil {
@@ -20,8 +23,8 @@ func modelHost(s string) (string, error) {
 		s = "http://" + s
 	}
 	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || (u.Host == "" && !bare) {
-		return "", fmt.Errorf("%s is not a model server's address such as \"http://127.0.0.1:11434\"", show(s))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || (u.Host == "" && !bare) {
+		return "", notAHost(s)
 	}
 	if u.User != nil {
 		return "", fmt.Errorf("carries a user or password in the URL; use api_key")
@@ -34,6 +37,10 @@ func modelHost(s string) (string, error) {
 		port = "11434"
 	}
 	return u.Scheme + "://" + hostPort(host, port) + strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+func notAHost(s string) error {
+	return fmt.Errorf("%s is not a model server's address such as \"http://127.0.0.1:11434\"", show(s))
 }
 
 func hostPort(host, port string) string {
