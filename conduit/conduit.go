@@ -48,10 +48,17 @@ type Item struct {
 	Severity loop.Severity // of a Notice
 	Source   string        // Markdown; offsets count its bytes
 	Author   string        // of an Attributed one, such as "slack:U1"
+	Speaker  string        // of an Attributed one: the author's name; may be empty
 	ReplyTo  string        // platform id of the newest message it answers at this address; may be empty
 	Asked    time.Time     // when that was written; may be zero
 	At       time.Time     // when the record was written
 	Ref      string        // a Notice's correlation id; may be empty
+
+	Asker    string   // who wrote the message that ReplyTo names, such as "slack:U1"; may be empty
+	ReplyURL string   // where a Notice that answers a slash command may go within 30 minutes of Asked; never printed
+	Offers   []string // of a Notice: the commands that help now, for buttons
+	Private  bool     // of a Notice: for the asker alone, where that can't lose it
+	File     string   // of a Notice: Source is the content of a file of this name
 }
 
 // Shape says how a part is to be made. The zero Shape is the usual one.
@@ -59,6 +66,7 @@ type Shape struct {
 	Repeat bool  // with the line "(this part may be a repeat)"; must not change where the part ends
 	Plain  bool  // as plain text, after the platform refused the markup
 	Shrink uint8 // 0…3: each step about halves the size, after the platform found the part too big
+	Posted int   // how many messages of the item stand already; with it, a long item may go on as a file
 }
 
 // MaxShrink is the highest Shape.Shrink that a Renderer is asked for.

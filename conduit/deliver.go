@@ -76,7 +76,7 @@ func (c *courier) overlap(it Item, next int) uint8 {
 	if cur.Unknown == 0 && !f.missing || !f.plain && f.shrink == 0 {
 		return 0
 	}
-	if p, err := c.make(it, cur.Offset, Shape{}); err == nil && next >= p.Next {
+	if p, err := c.make(it, cur.Offset, Shape{Posted: len(cur.Posted)}); err == nil && next >= p.Next {
 		return 0
 	}
 	return 1

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"orebot/core/ledger"
 	"orebot/core/observe"
@@ -42,7 +41,7 @@ func (c *courier) turn(ctx context.Context, t ledger.Turn) (Item, bool, error) {
 		it, err := c.answer(ctx, t)
 		return it, true, err
 	case t.Role == ledger.RoleUser && from != "" && !c.here(from):
-		return Item{Kind: Attributed, Turn: t.ID, Source: t.Text(), Author: t.Author, At: t.Time}, true, nil
+		return Item{Kind: Attributed, Turn: t.ID, Source: t.Text(), Author: t.Author, Speaker: t.Speaker, At: t.Time}, true, nil
 	}
 	return Item{}, false, nil
 }
@@ -66,38 +65,37 @@ func (c *courier) promoted(ctx context.Context, seq ledger.Seq) (Item, bool, err
 
 func (c *courier) answer(ctx context.Context, t ledger.Turn) (Item, error) {
 	it := Item{Kind: Answer, Turn: t.ID, Source: sourceOf(t), At: t.Time}
-	var err error
-	it.ReplyTo, it.Asked, err = c.asked(ctx, entriesOf(t))
-	return it, err
+	return it, c.asked(ctx, &it, entriesOf(t))
 }
 
 func (c *courier) end(ctx context.Context, e session.EndRecord) (Item, error) {
-	it := Item{Kind: Notice, Severity: e.Severity, Source: e.Text, Ref: e.Ref, At: e.Time}
-	var err error
-	it.ReplyTo, it.Asked, err = c.asked(ctx, e.Entries)
+	it := Item{Kind: Notice, Severity: e.Severity, Source: e.Text, Ref: e.Ref, At: e.Time,
+		Offers: e.Offers, Private: e.Private, File: e.File}
+	err := c.asked(ctx, &it, e.Entries)
 	if e.Reply != "" && c.at() == c.a {
 		it.ReplyTo = e.Reply
 	}
 	return it, err
 }
 
-// asked returns the platform's id and the time of the newest of the given messages that was written where posts go now: a place
-// that moved doesn't know the ids of the old one.
-func (c *courier) asked(ctx context.Context, ids []session.EntryID) (message string, at time.Time, err error) {
-	order := ""
+// asked notes in an item the newest of the given messages that was written where posts go now: a place that moved doesn't know the
+// ids of the old one.
+func (c *courier) asked(ctx context.Context, it *Item, ids []session.EntryID) error {
+	order, found := "", false
 	for _, id := range ids {
 		if id.Address != c.at() {
 			continue
 		}
 		e, ok, err := c.entry(ctx, id)
 		if err != nil {
-			return "", time.Time{}, err
+			return err
 		}
-		if ok && (message == "" || e.Inbound.Order > order) {
-			message, at, order = e.Inbound.Message, e.Inbound.At, e.Inbound.Order
+		if in := e.Inbound; ok && (!found || in.Order > order) {
+			it.ReplyTo, it.Asked, it.Asker, it.ReplyURL = in.Message, in.At, in.Author.ID, in.ReplyURL
+			order, found = in.Order, true
 		}
 	}
-	return message, at, nil
+	return nil
 }
 
 // entry reads an entry; one that can't be decoded is treated as absent, since it holds up nobody but itself.

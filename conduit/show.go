@@ -52,7 +52,7 @@ func (c *courier) step(ctx context.Context, it Item) (*shown, error) {
 func (c *courier) render(it Item) (what Item, p Part, next int, err error) {
 	cur := c.st.Cursor
 	f := c.formOf(cur)
-	how := Shape{Plain: f.plain, Shrink: f.shrink, Repeat: cur.Unknown > 0 && !f.missing}
+	how := Shape{Plain: f.plain, Shrink: f.shrink, Repeat: cur.Unknown > 0 && !f.missing, Posted: len(cur.Posted)}
 	p, err = c.part(it, cur.Offset, how)
 	next = p.Next
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *courier) make(it Item, off int, how Shape) (p Part, err error) {
 func missingNote(it Item) Item {
 	note := it
 	note.Kind, note.Severity, note.Source = Notice, loop.SeverityWarn, missingText
-	note.Author, note.Ref = "", ""
+	note.Author, note.Speaker, note.Ref, note.File, note.Offers = "", "", "", "", nil
 	return note
 }
 

@@ -38,6 +38,9 @@ type Turn struct {
 	// Author is the person who wrote it, such as "slack:U1"; the bound State
 	// adds it.
 	Author string
+	// Speaker is the name that the model is to know the author by, set where
+	// several people may write; empty in a private chat.
+	Speaker string
 	// Entries are the keys of the messages that a user turn came from.
 	Entries []string
 	// Draft marks a turn of an answer that is still being checked: it is not

@@ -59,6 +59,24 @@ type Attachment struct {
 	URL  string `json:"url,omitempty"`
 }
 
+// QuoteKind says how a message refers to another one.
+type QuoteKind string
+
+// The kinds of Quote.
+const (
+	QuoteReply   QuoteKind = "reply"   // it replies to that message
+	QuotePart    QuoteKind = "part"    // it replies to the quoted part of that message
+	QuoteForward QuoteKind = "forward" // it passes that message on; the text is the forwarded one
+)
+
+// Quote is another message that a message refers to, as context for the model.
+type Quote struct {
+	Kind   QuoteKind `json:"kind"`
+	Author string    `json:"author,omitempty"` // a name for people, not an id
+	Own    bool      `json:"own,omitempty"`    // the bot wrote it
+	Text   string    `json:"text,omitempty"`
+}
+
 // Inbound is one platform event, translated.
 type Inbound struct {
 	Key         string        `json:"key"`
@@ -74,9 +92,13 @@ type Inbound struct {
 	Message     string        `json:"msg,omitempty"`
 	Signal      Signal        `json:"sig,omitempty"`
 	Target      string        `json:"target,omitempty"` // of a signal: the message meant
-	Group       string        `json:"group,omitempty"`  // album, cut paste, comment with forwards
-	SettleFor   time.Duration `json:"settle,omitempty"`
-	ReplyURL    string        `json:"reply,omitempty"` // a capability of 30 minutes; never printed
+	TargetKey   string        `json:"tkey,omitempty"`   // of a signal: the Key that the message meant has, or would have, at this address
+	Action      string        `json:"action,omitempty"` // of SignalButton: the command that the button stands for
+	Group       string        `json:"group,omitempty"`  // album, cut paste, comment with forwards: one turn
+	SettleFor   time.Duration `json:"settle,omitempty"` // how long after At the rest of the Group may still come
+	Continues   bool          `json:"cont,omitempty"`   // goes on, without a gap, where the message before it in the Group was cut
+	Quotes      []Quote       `json:"quotes,omitempty"` // what the message refers to
+	ReplyURL    string        `json:"reply,omitempty"`  // a capability of 30 minutes; never printed
 }
 
 // ID returns the entry's id.

@@ -26,6 +26,12 @@ type Platform struct {
 	Policy access.Policy
 	People People // nil: its events tell everything
 	Follow bool   // answer without being called where one person and the bot are the only writers
+
+	Prefix    string        // how people write a command there: "/" or "!"; empty: "/"
+	Presenter Presenter     // nil: nothing is shown while an answer is made
+	Beat      time.Duration // how often a sign is shown again; 0: it doesn't fade
+	Fetcher   Fetcher       // nil: attachments aren't read
+	Historian Historian     // nil: what was said before is unknown
 }
 
 // Config wires a Manager. Store, Provider and Spec.Model are required; the zero value of the rest is a plain choice.

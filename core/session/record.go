@@ -43,8 +43,11 @@ type EndRecord struct {
 	To       Address       `json:"to"`
 	Severity loop.Severity `json:"sev"`
 	Text     string        `json:"text"`
-	Ref      string        `json:"ref,omitempty"`   // correlation id, also in the log
-	Reply    string        `json:"reply,omitempty"` // the platform's id of the message it answers
+	Ref      string        `json:"ref,omitempty"`     // correlation id, also in the log
+	Reply    string        `json:"reply,omitempty"`   // the platform's id of the message it answers
+	Offers   []string      `json:"offers,omitempty"`  // names of commands that help now, for a platform's buttons
+	Private  bool          `json:"private,omitempty"` // for the asker alone, where the platform can do that without losing it
+	File     string        `json:"file,omitempty"`    // Text is the content of a file of this name
 	Time     time.Time     `json:"time"`
 }
 
