@@ -68,6 +68,13 @@ type StoredEntry struct {
 	Rev Revision
 }
 
+// SmallValue is a small value with its key and its revision, as read.
+type SmallValue struct {
+	Key   string
+	Value []byte
+	Rev   Revision
+}
+
 // Totals counts ends by outcome: of entries that have expired, and of those still kept. Waiting counts the rest.
 type Totals struct {
 	Ended   map[End]uint64
@@ -91,10 +98,19 @@ type Reader interface {
 	Log(ctx context.Context, id ledger.ThreadID, from ledger.Seq, limit int) ([]LogRecord, error)
 	// Due returns up to limit addresses of a conduit that are behind, after the given one ("" from the start).
 	Due(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
+	// Places returns up to limit addresses of a conduit that hold entries of any state, in order, after the given one ("" from the
+	// start). It costs one look for each address, however many entries that holds.
+	Places(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
+	// Pending returns up to limit addresses of any conduit at which entries wait, in order, after the given one; at the same cost.
+	Pending(ctx context.Context, after Address, limit int) ([]Address, error)
+	// Presences returns up to limit addresses of a conduit that have a presence, in order, after the given one.
+	Presences(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
 	// Message looks a platform message up.
 	Message(ctx context.Context, a Address, message string) (ref MessageRef, ok bool, err error)
 	// Small returns a small value.
 	Small(ctx context.Context, space, key string) (value []byte, rev Revision, ok bool, err error)
+	// SmallList returns up to limit values of a space by key, after the given key ("" from the start).
+	SmallList(ctx context.Context, space, after string, limit int) ([]SmallValue, error)
 	// Totals counts.
 	Totals(ctx context.Context) (Totals, error)
 }
