@@ -20,6 +20,7 @@ import (
 	"orebot/internal/ops"
 	"orebot/internal/secret"
 	"orebot/provider/ollama"
+	"orebot/store/blob"
 	"orebot/store/bolt"
 )
 
@@ -35,6 +36,7 @@ type daemon struct {
 	env     environment
 	life    string
 	store   *bolt.Store
+	blobs   *blob.Store
 	model   *ollama.Provider
 	manager *session.Manager
 	health  *ops.Health
@@ -67,9 +69,6 @@ func (d *daemon) wire() (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := d.wireModel(net); err != nil {
-		return usageError{err}
-	}
 	d.store, err = bolt.Open(filepath.Join(d.cfg.StateDir, "orebot.db"), bolt.Options{
 		Logger:   d.env.log,
 		OnCommit: func(took time.Duration, _ int) { d.metrics.Observe(observe.StoreCommit, took.Seconds()) },
@@ -77,12 +76,23 @@ func (d *daemon) wire() (err error) {
 	if err != nil {
 		return err
 	}
-	d.ages = newAges(d.store, time.Now)
-	if err := d.wirePlatforms(net); err != nil {
+	if err := d.wireRest(net); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
 	d.metrics.BeforeScrape(d.gauges)
 	return nil
+}
+
+// wireRest builds what needs the state, whose lock is held.
+func (d *daemon) wireRest(net network) (err error) {
+	d.ages = newAges(d.store, time.Now)
+	if d.blobs, err = blob.Open(filepath.Join(d.cfg.StateDir, "blobs")); err != nil {
+		return err
+	}
+	if err := d.wireModel(net); err != nil {
+		return usageError{err}
+	}
+	return d.wirePlatforms(net)
 }
 
 // gauges are computed when somebody looks.
@@ -101,7 +111,7 @@ func (d *daemon) wireModel(net network) (err error) {
 		t.DisableCompression = true // a proxy that compresses holds the stream back
 		return ollama.Config{
 			Hosts: hosts, APIKey: o.APIKey, KeepAlive: o.KeepAlive.D(), NumCtx: o.NumCtx, Options: o.Options,
-			FirstTokenTimeout: o.FirstTokenTimeout.D(), IdleTimeout: o.IdleTimeout.D(), Transport: t, Logger: d.env.log,
+			FirstTokenTimeout: o.FirstTokenTimeout.D(), IdleTimeout: o.IdleTimeout.D(), Transport: t, Logger: d.env.log, Blobs: d.blobs,
 		}
 	}
 	if d.model, err = ollama.New(conf(o.Hosts...)); err != nil {

@@ -12,6 +12,7 @@ const (
 	KeyEntry     = "entry"     // the dedupe key of an incoming message
 	KeyError     = "err"       // an error's whole chain; tint colours this key
 	KeyHost      = "host"      // a model host's URL
+	KeyImage     = "image"     // a blob, as blob:sha256/…
 	KeyKey       = "key"       // a configuration key, dotted
 	KeyMethod    = "method"    // a platform's API method
 	KeyModel     = "model"     // a model's name

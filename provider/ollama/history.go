@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"strings"
 
@@ -13,9 +12,9 @@ import (
 
 // messages maps a conversation to what Ollama takes. All system turns become one message in front, because newer servers
 // refuse a system message anywhere else. Reasoning never goes back. Turns of unknown roles, and turns with nothing to say,
-// are left out; consecutive turns of one role stay apart. images says whether pictures are sent along.
-func messages(turns []ledger.Turn, images bool) []api.Message {
-	m := mapper{images: images, tools: map[string]string{}}
+// are left out; consecutive turns of one role stay apart. see returns the bytes of a picture that is sent along; nil sends none.
+func messages(turns []ledger.Turn, see func(url string) []byte) []api.Message {
+	m := mapper{see: see, tools: map[string]string{}}
 	var system []string
 	for _, t := range turns {
 		switch t.Role {
@@ -37,9 +36,9 @@ func messages(turns []ledger.Turn, images bool) []api.Message {
 }
 
 type mapper struct {
-	images bool
-	tools  map[string]string // names of the tools called, by call id
-	out    []api.Message
+	see   func(url string) []byte
+	tools map[string]string // names of the tools called, by call id
+	out   []api.Message
 }
 
 func (m *mapper) speech(t ledger.Turn) {
@@ -50,7 +49,10 @@ func (m *mapper) speech(t ledger.Turn) {
 			m.tools[a.ID] = a.Name
 			msg.ToolCalls = append(msg.ToolCalls, wireCall(a, len(msg.ToolCalls)))
 		case artifact.Image:
-			if data, ok := dataURL(a.URL); ok && m.images {
+			if m.see == nil {
+				continue
+			}
+			if data := m.see(a.URL); len(data) > 0 {
 				msg.Images = append(msg.Images, data)
 			}
 		}
@@ -88,26 +90,4 @@ func wireCall(c artifact.ToolCall, index int) api.ToolCall {
 		}
 	}
 	return api.ToolCall{ID: c.ID, Function: api.ToolCallFunction{Index: index, Name: c.Name, Arguments: args}}
-}
-
-// dataURL returns the bytes of a base64 data: URL. Other URLs would have to be fetched, which a provider doesn't do.
-func dataURL(u string) (api.ImageData, bool) {
-	head, body, ok := strings.Cut(u, ",")
-	if !ok || !strings.HasPrefix(head, "data:") || !strings.HasSuffix(head, ";base64") {
-		return nil, false
-	}
-	data, err := base64.StdEncoding.DecodeString(body)
-	return data, err == nil && len(data) > 0
-}
-
-// hasImages reports whether a turn shows a picture that could be sent.
-func hasImages(turns []ledger.Turn) bool {
-	for _, t := range turns {
-		for _, a := range t.Artifacts {
-			if i, ok := a.(artifact.Image); ok && strings.HasPrefix(i.URL, "data:") {
-				return true
-			}
-		}
-	}
-	return false
 }

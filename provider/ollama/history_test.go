@@ -48,7 +48,11 @@ func TestMessages(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := json.Marshal(messages(tt.turns, tt.images))
+			see := func(url string) []byte { return dataURL(url) }
+			if !tt.images {
+				see = nil
+			}
+			got, err := json.Marshal(messages(tt.turns, see))
 			if err != nil || string(got) != tt.want {
 				t.Errorf("got  %s, %v\nwant %s", got, err, tt.want)
 			}

@@ -22,6 +22,8 @@ type call struct {
 	spec  models.Spec
 	tools []provider.Tool
 	ch    chan<- artifact.Artifact
+
+	pictures map[string][]byte // by URL; nil until the first server is asked whose model may see
 }
 
 // Invoke asks the model that spec names; see provider.Provider. Text and reasoning come as deltas, tool calls whole, the
@@ -39,7 +41,7 @@ func (p *Provider) Invoke(ctx context.Context, st ledger.State, spec models.Spec
 	if spec.Model == "" {
 		return &provider.Error{Kind: provider.KindRefused, Err: errors.New("no model is named")}
 	}
-	if !asks(messages(c.turns, true)) {
+	if !asks(messages(c.turns, anyPicture)) {
 		return &provider.Error{Kind: provider.KindRefused, Model: spec.Model, Err: errors.New("there is nothing to answer")}
 	}
 	return p.overHosts(func(h *host) error { return p.onHost(ctx, h, c) })
@@ -54,9 +56,12 @@ func asks(msgs []api.Message) bool {
 func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 	t := p.traitsOf(ctx, h, c)
 	for {
+		if !t.noImages && c.pictures == nil {
+			c.pictures = p.pictures(ctx, c.turns)
+		}
 		req := p.build(c, t)
-		if !asks(req.Messages) { // a picture alone, for a model that sees none
-			return p.fail(h, c.spec.Model, provider.KindRefused, errors.New("the model doesn't look at images"))
+		if !asks(req.Messages) { // a picture alone, that is gone or that the model can't see
+			return p.fail(h, c.spec.Model, provider.KindRefused, errors.New("there is nothing but images, and the model sees none of them"))
 		}
 		err := p.attempt(ctx, h, req, c.ch)
 		lesson, learned := learnFrom(err, req)

@@ -1,8 +1,10 @@
 package ollama
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,6 +14,11 @@ import (
 	"orebot/core/provider"
 	"orebot/internal/secret"
 )
+
+// Opener reads what a "blob:" URL stands for: the same bytes each time.
+type Opener interface {
+	Open(ctx context.Context, url string) (io.ReadCloser, error)
+}
 
 // Config says where the servers are and what holds for each call, unless its Spec says otherwise.
 type Config struct {
@@ -30,6 +37,8 @@ type Config struct {
 	FirstTokenTimeout time.Duration
 	// IdleTimeout is how long a server may be silent in the middle of an answer; zero is for ever.
 	IdleTimeout time.Duration
+	// Blobs reads the pictures of "blob:" URLs; nil leaves them out.
+	Blobs Opener
 	// Transport does the round trips; nil is one of its own, which dials for at most five seconds.
 	Transport http.RoundTripper
 	// Logger hears what a model couldn't do and, at debug level, what calls cost. Nil is silence.

@@ -35,9 +35,13 @@ type function struct {
 // build returns the request of one call to a model with the given traits.
 func (p *Provider) build(c *call, t traits) chatRequest {
 	off := false
+	see := c.see
+	if t.noImages {
+		see = nil
+	}
 	req := chatRequest{ChatRequest: api.ChatRequest{
 		Model:     c.spec.Model,
-		Messages:  messages(c.turns, !t.noImages),
+		Messages:  messages(c.turns, see),
 		Options:   p.options(c.spec),
 		KeepAlive: &api.Duration{Duration: p.cfg.KeepAlive},
 		Think:     thinkValue(c.spec.Think, t),
