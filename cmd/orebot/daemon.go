@@ -14,6 +14,7 @@ import (
 	"orebot/core/models"
 	"orebot/core/observe"
 	"orebot/core/session"
+	"orebot/core/transform/attribution"
 	"orebot/core/transform/budget"
 	"orebot/core/transform/systemprompt"
 	"orebot/internal/config"
@@ -158,7 +159,7 @@ const answerShare = 4
 func transforms(c *config.Config) []loop.Transform {
 	system := budget.Estimate(ledger.Turn{}) + len(c.Chat.SystemPrompt)/budget.BytesPerToken
 	room := c.Ollama.NumCtx - c.Ollama.NumCtx/answerShare - system
-	return []loop.Transform{budget.Budget{Tokens: max(room, 1)}, systemprompt.Fixed(c.Chat.SystemPrompt)}
+	return []loop.Transform{attribution.Speakers{}, budget.Budget{Tokens: max(room, 1)}, systemprompt.Fixed(c.Chat.SystemPrompt)}
 }
 
 // windowBytes is what a live thread keeps of its turns: twice what a prompt can hold.
