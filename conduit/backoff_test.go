@@ -32,9 +32,11 @@ func TestPack(t *testing.T) {
 	for shrink := range uint8(MaxShrink + 1) {
 		for _, plain := range []bool{false, true} {
 			for _, missing := range []bool{false, true} {
-				want := form{shrink: shrink, plain: plain, missing: missing}
-				if got := unpack(want.pack()); got != want {
-					t.Errorf("%+v came back as %+v", want, got)
+				for _, inline := range []bool{false, true} {
+					want := form{shrink: shrink, plain: plain, missing: missing, inline: inline}
+					if got := unpack(want.pack()); got != want {
+						t.Errorf("%+v came back as %+v", want, got)
+					}
 				}
 			}
 		}

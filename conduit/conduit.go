@@ -66,6 +66,7 @@ type Shape struct {
 	Repeat bool  // with the line "(this part may be a repeat)"; must not change where the part ends
 	Plain  bool  // as plain text, after the platform refused the markup
 	Shrink uint8 // 0…3: each step about halves the size, after the platform found the part too big
+	Inline bool  // in messages all of it, after the platform refused a file
 	Posted int   // how many messages of the item stand already; with it, a long item may go on as a file
 }
 

@@ -60,7 +60,7 @@ func (c *courier) locate(it Item, off int) (int, bool) {
 
 // pass moves the cursor from a shown part to the next one of the same item, whose intent it carries.
 func (c *courier) pass(ctx context.Context, it Item, s shown, next int) error {
-	cur := c.before(it)
+	cur := c.made(session.Cursor{Seq: it.Seq}, form{inline: c.formOf(c.st.Cursor).inline})
 	cur.Offset = next
 	cur.Posted = slices.Concat(c.st.Cursor.Posted, s.ids)
 	cur.Attempt = c.first(ctx)

@@ -22,6 +22,8 @@ const (
 	Malformed
 	// TooBig: the platform wants smaller parts.
 	TooBig
+	// NoFile: the platform takes no file here; what the file holds may go as text.
+	NoFile
 	// Gone: the address is dead for good.
 	Gone
 	// Moved: the address is now To.
@@ -30,7 +32,7 @@ const (
 	Dead
 )
 
-var classNames = [...]string{"unknown", "retry", "retry after", "malformed", "too big", "gone", "moved", "dead"}
+var classNames = [...]string{"unknown", "retry", "retry after", "malformed", "too big", "no file", "gone", "moved", "dead"}
 
 // String returns the class's name in logs.
 func (c Class) String() string {

@@ -7,12 +7,14 @@ type form struct {
 	shrink  uint8
 	plain   bool
 	missing bool // the part is given up: a note is posted in its place
+	inline  bool // no file; so are the parts of the item that follow
 }
 
 const (
-	shrinkMask = 0b0011
-	plainBit   = 0b0100
-	missingBit = 0b1000
+	shrinkMask = 0b00011
+	plainBit   = 0b00100
+	missingBit = 0b01000
+	inlineBit  = 0b10000
 )
 
 // pack returns what Cursor.Form holds.
@@ -24,19 +26,22 @@ func (f form) pack() uint8 {
 	if f.missing {
 		b |= missingBit
 	}
+	if f.inline {
+		b |= inlineBit
+	}
 	return b
 }
 
 // unpack reads Cursor.Form.
 func unpack(b uint8) form {
-	return form{shrink: b & shrinkMask, plain: b&plainBit != 0, missing: b&missingBit != 0}
+	return form{shrink: b & shrinkMask, plain: b&plainBit != 0, missing: b&missingBit != 0, inline: b&inlineBit != 0}
 }
 
 // formOf returns how the part at the cursor is made now. What was shrunk or plain under another version is made anew.
 func (c *courier) formOf(cur session.Cursor) form {
 	f := unpack(cur.Form)
 	if cur.Layout != c.cfg.Renderer.Layout() {
-		return form{missing: f.missing}
+		return form{missing: f.missing, inline: f.inline}
 	}
 	return f
 }

@@ -52,7 +52,7 @@ func (c *courier) step(ctx context.Context, it Item) (*shown, error) {
 func (c *courier) render(it Item) (what Item, p Part, next int, err error) {
 	cur := c.st.Cursor
 	f := c.formOf(cur)
-	how := Shape{Plain: f.plain, Shrink: f.shrink, Repeat: cur.Unknown > 0 && !f.missing, Posted: len(cur.Posted)}
+	how := Shape{Plain: f.plain, Shrink: f.shrink, Repeat: cur.Unknown > 0 && !f.missing, Inline: f.inline, Posted: len(cur.Posted)}
 	p, err = c.part(it, cur.Offset, how)
 	next = p.Next
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *courier) refused(ctx context.Context, next int, e *Error) (*shown, erro
 	switch e.Class {
 	case RetryAfter:
 		return nil, c.obey(ctx, e, &c.posting)
-	case Malformed, TooBig:
+	case Malformed, TooBig, NoFile:
 		return c.degrade(ctx, next, e.Class, e)
 	case Gone:
 		c.slog.Warn("address is gone", observe.KeyError, e)
@@ -192,7 +192,7 @@ func (c *courier) obey(ctx context.Context, e *Error, p *pause) error {
 	return nil
 }
 
-// degrade makes the part in a form that the platform may take: smaller, then as plain text, at last a note in its place. A note
+// degrade makes the part in a form that the platform may take: without a file, smaller, then as plain text, at last a note in its place. A note
 // that is refused too ends the part.
 func (c *courier) degrade(ctx context.Context, next int, class Class, err error) (*shown, error) {
 	f := c.formOf(c.st.Cursor)
@@ -200,6 +200,8 @@ func (c *courier) degrade(ctx context.Context, next int, class Class, err error)
 	case f.missing:
 		c.slog.Error("note refused", observe.KeyError, err)
 		return &shown{from: c.st.Cursor.Offset, next: next}, nil
+	case class == NoFile && !f.inline:
+		f.inline = true
 	case class == TooBig && f.shrink < MaxShrink:
 		f.shrink++
 	case !f.plain:
