@@ -42,8 +42,14 @@ type EventBus struct {
 // package is announced as its value; a nil event is ignored.
 func (eb *EventBus) Emit(ctx context.Context, event OutputEvent) {
 	if err := eb.emit(ctx, event); err != nil {
-		eb.publish(detach(ctx), ErrorEvent{Err: err, Ctx: eb.ownOr(event, ctx)})
+		eb.lost(ctx, event, err)
 	}
+}
+
+// lost announces that an event's turn couldn't be appended, where nobody can be
+// given the error.
+func (eb *EventBus) lost(ctx context.Context, event OutputEvent, err error) {
+	eb.publish(detach(ctx), ErrorEvent{Err: err, Ctx: eb.ownOr(event, ctx)})
 }
 
 // emit is Emit with the failed append as its result.

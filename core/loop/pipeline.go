@@ -51,7 +51,8 @@ const inFlight = 16
 // conversation.
 //
 // When the provider fails, its error comes back with what was complete or could
-// be completed. When a transform fails, the provider isn't asked.
+// be completed. When a transform fails, the provider isn't asked. A panic in one
+// of them is such a failure, a *PanicError.
 func (p *Pipeline) Turn(ctx context.Context, st ledger.State, spec models.Spec, prov provider.Provider, onArtifact func(artifact.Artifact), opts ...provider.InvokeOption) (ledger.State, []artifact.Artifact, error) {
 	view, err := p.transform(ctx, st)
 	if err != nil {
@@ -72,14 +73,16 @@ func (p *Pipeline) Turn(ctx context.Context, st ledger.State, spec models.Spec, 
 func (p *Pipeline) transform(ctx context.Context, st ledger.State) (ledger.State, error) {
 	view := ledger.Snapshot(st)
 	for i, t := range p.transforms {
-		next, err := t.Transform(ctx, view)
-		if err == nil && next == nil {
+		err := guard(func() (err error) {
+			view, err = t.Transform(ctx, view)
+			return err
+		})
+		if err == nil && view == nil {
 			err = errors.New("no state came back")
 		}
 		if err != nil {
 			return nil, &transformError{fmt.Errorf("loop: transform %d (%T): %w", i, t, err)}
 		}
-		view = next
 	}
 	return view, nil
 }
@@ -90,8 +93,7 @@ func stream(ctx context.Context, add func(artifact.Artifact), invoke func(contex
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ch := make(chan artifact.Artifact, inFlight)
-	result := make(chan error, 1)
-	go func() { result <- invoke(ctx, ch) }()
+	result := background(func() error { return invoke(ctx, ch) })
 	for from := ch; ; {
 		select {
 		case a, ok := <-from:
@@ -114,12 +116,12 @@ func drain(ch <-chan artifact.Artifact, add func(artifact.Artifact)) {
 }
 
 // RunHandlers calls every handler, in registration order, with each artifact in
-// turn. It stops at the first error, be it the handler's or that of an append
-// that failed inside the handler's Emit.
+// turn. It stops at the first error, be it the handler's, a panic in it (a
+// *PanicError), or that of an append that failed inside the handler's Emit.
 func (p *Pipeline) RunHandlers(ctx context.Context, artifacts []artifact.Artifact, emitter Emitter) error {
 	for _, a := range artifacts {
 		for _, h := range p.handlers {
-			err := h.Handle(ctx, a, emitter)
+			err := guard(func() error { return h.Handle(ctx, a, emitter) })
 			if err != nil {
 				err = fmt.Errorf("loop: handle %s (%T): %w", a.Kind(), h, err)
 			}

@@ -77,21 +77,22 @@ func (s *Step) SetEventContext(ctx context.Context) { s.bus.setContext(ctx) }
 // A failure of the provider is returned as an *InterruptedError with what had
 // come in; the turn is not appended. A failed append is an *AppendError. Every
 // failure is emitted as an ErrorEvent too, except that of a turn whose ctx was
-// cancelled without a cause.
-func (s *Step) Turn(ctx context.Context, st ledger.State, spec models.Spec, p provider.Provider, opts ...provider.InvokeOption) (ledger.State, error) {
+// cancelled without a cause. A panic in the provider, a transform or a handler is
+// a failure like another, with a *PanicError in its chain.
+func (s *Step) Turn(ctx context.Context, st ledger.State, spec models.Spec, p provider.Provider, opts ...provider.InvokeOption) (_ ledger.State, err error) {
 	ctx, end := s.span(ctx, "loop.turn")
-	err := s.turn(ctx, st, spec, p, opts)
-	end(err)
+	defer func() { end(err) }()
+	err = s.turn(ctx, st, spec, p, opts)
 	return s.target(st), err
 }
 
 // Submit records a turn of the given role, announces it and runs the handlers on
 // its artifacts. It returns the state that the turn is on. Where it is appended
 // and how it fails is as in Turn.
-func (s *Step) Submit(ctx context.Context, st ledger.State, role ledger.Role, artifacts ...artifact.Artifact) (ledger.State, error) {
+func (s *Step) Submit(ctx context.Context, st ledger.State, role ledger.Role, artifacts ...artifact.Artifact) (_ ledger.State, err error) {
 	ctx, end := s.span(ctx, "loop.submit")
-	err := s.submit(ctx, st, role, artifacts)
-	end(err)
+	defer func() { end(err) }()
+	err = s.submit(ctx, st, role, artifacts)
 	return s.target(st), err
 }
 
@@ -126,7 +127,11 @@ func (s *Step) finish(ctx context.Context, st ledger.State, role ledger.Role, ar
 	if err != nil {
 		return s.fail(ctx, err)
 	}
-	err = s.pipe.RunHandlers(ctx, t.Artifacts, &latch{bus: &s.bus})
+	l := &latch{bus: &s.bus}
+	err = s.pipe.RunHandlers(ctx, t.Artifacts, l)
+	if late := l.release(); err == nil {
+		err = late
+	}
 	if err != nil {
 		return s.fail(ctx, err)
 	}

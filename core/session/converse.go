@@ -56,6 +56,9 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 			s.log(j).Error("panic in a turn", observe.KeyError, r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("session: panic: %v", r)
 		}
+		if p, ok := errors.AsType[*loop.PanicError](err); ok { // in the provider, a transform or a handler
+			s.log(j).Error("panic in a turn", observe.KeyError, p.Value, "stack", string(p.Stack))
+		}
 	}()
 	ctx = budget.WithHalvings(ctx, s.dense)
 	st := boundState{s}

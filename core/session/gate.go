@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 
 	"golang.org/x/sync/semaphore"
 
@@ -26,13 +24,8 @@ func newGate(p provider.Provider, n int) *gate {
 	return &gate{next: p, sem: semaphore.NewWeighted(int64(n))}
 }
 
-// Invoke waits for its turn, then calls. A call that waits ends with ctx. A panic in the provider is this call's failure.
-func (g *gate) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch chan<- artifact.Artifact, opts ...provider.InvokeOption) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("session: panic in the provider: %v\n%s", r, debug.Stack())
-		}
-	}()
+// Invoke waits for its turn, then calls. A call that waits ends with ctx.
+func (g *gate) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch chan<- artifact.Artifact, opts ...provider.InvokeOption) error {
 	if err := g.sem.Acquire(ctx, 1); err != nil {
 		return err
 	}
