@@ -20,16 +20,14 @@ import (
 
 // converse submits the job's messages, where they aren't on the log, and runs the Pattern until it has answered, until a failure
 // is final, or until the process stops. It returns an error where the job is left as it stands.
-func (s *Stream) converse(j *job) error {
-	ctx, cancel := context.WithCancelCause(s.m.turns)
-	defer cancel(nil)
+func (s *Stream) converse(ctx context.Context, j *job) error {
 	ctx = loop.WithThreadID(loop.WithProvenance(ctx, string(j.addr)), s.thread.String())
-	j.cancel, s.live.job = cancel, j
+	s.live.job = j
 	s.live.step.SetEventContext(ctx)
 	defer s.leave()
 	begin := time.Now()
 	for try := 1; ; try++ {
-		err := s.attempt(ctx, j)
+		err := s.apart(j, func() error { return s.attempt(ctx, j) })
 		if j.done {
 			return s.answered(ctx, j, begin, err)
 		}

@@ -39,7 +39,7 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		if try == 1 {
 			s.log(j).Warn(modelTrouble(kind), observe.KeyError, err, observe.KeyWait, wait)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := s.pause(ctx, j, wait); err != nil {
 			return s.failed(ctx, j, err, try, begin)
 		}
 		return false, nil
@@ -122,10 +122,15 @@ func (s *Stream) unexplained(ctx context.Context, j *job, err error) (over bool,
 		s.writeEntries(&b, j, time.Time{})
 		s.m.cfg.Store.Commit(context.Background(), b, func(Result, error) {})
 	}
-	if err := sleep(ctx, backoff(int(j.first().Failures))); err != nil {
-		return false, s.suspend(j)
+	if err := s.pause(ctx, j, backoff(int(j.first().Failures))); err != nil {
+		return s.failed(ctx, j, err, maxFailures, time.Now())
 	}
 	return false, nil
+}
+
+// pause waits, with an ear for what comes in, or returns the cause for which ctx ended.
+func (s *Stream) pause(ctx context.Context, j *job, d time.Duration) error {
+	return s.apart(j, func() error { return sleep(ctx, d) })
 }
 
 // modelTrouble is the log line for a kind of failure.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -27,12 +28,16 @@ func (s *Stream) handle(j *job) error {
 	if over, err := s.counted(j); over || err != nil {
 		return err
 	}
-	release, err := s.company(j)
+	ctx, cancel := context.WithCancelCause(s.m.turns)
+	defer cancel(nil)
+	j.cancel = cancel
+	release, err := s.company(ctx, j)
 	if err != nil {
-		return s.suspend(j)
+		_, err := s.failed(ctx, j, err, 1, time.Now())
+		return err
 	}
 	defer release()
-	return s.converse(j)
+	return s.converse(ctx, j)
 }
 
 // screen ends what isn't to be answered: refused, empty or too old messages.
@@ -74,7 +79,11 @@ func (s *Stream) verdict(j *job) (access.Verdict, error) {
 	if v.Outcome != access.Ask || p.People == nil {
 		return v, nil
 	}
-	who, err := s.lookUp(j, p.People)
+	var who Author
+	err := s.apart(j, func() (err error) {
+		who, err = s.lookUp(j, p.People)
+		return err
+	})
 	return p.Policy.Decide(person(who), in.Place), err
 }
 
@@ -166,13 +175,15 @@ func (s *Stream) counted(j *job) (over bool, err error) {
 }
 
 // company waits until the turn may run: beside all others, or alone where it may have brought the process down.
-func (s *Stream) company(j *job) (release func(), err error) {
+func (s *Stream) company(ctx context.Context, j *job) (release func(), err error) {
 	n := int64(1)
 	if j.first().Starts >= startsAlone {
 		n = everyone
 	}
-	if err := s.m.alone.Acquire(s.m.turns, n); err != nil {
-		return nil, err
+	if !s.m.alone.TryAcquire(n) {
+		if err := s.apart(j, func() error { return s.m.alone.Acquire(ctx, n) }); err != nil {
+			return nil, err
+		}
 	}
 	return func() { s.m.alone.Release(n) }, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"orebot/core/ledger"
@@ -133,7 +135,9 @@ func (s *Stream) dispatch(_ context.Context, ev loop.OutputEvent) {
 		}
 		return
 	}
-	for a := range s.live.places {
+	var bound []Address
+	s.own(func() { bound = slices.Collect(maps.Keys(s.live.places)) })
+	for _, a := range bound {
 		s.m.tell(a, ev)
 	}
 }

@@ -10,17 +10,24 @@ import (
 	"orebot/core/provider"
 )
 
-// boundState is the thread's ledger as the Step sees it. Only the worker uses it.
+// boundState is the thread's ledger as the Step sees it. It is used apart from the worker, and lets the worker do it all.
 type boundState struct{ s *Stream }
 
 // Turns returns the active path within the live window.
-func (b boundState) Turns() []ledger.Turn { return b.s.live.turns() }
+func (b boundState) Turns() (path []ledger.Turn) {
+	b.s.own(func() { path = b.s.live.turns() })
+	return path
+}
 
 // Append stamps the turn and commits it. A user turn returns at once, since it is durable as its entries; a failure of its write
 // cancels the turn in progress. A final turn is committed with the ends of its entries, and a turn with a tool call before the
 // tool runs; both wait for the disk.
-func (b boundState) Append(ctx context.Context, t ledger.Turn) (ledger.Turn, error) {
-	s := b.s
+func (b boundState) Append(ctx context.Context, t ledger.Turn) (stamped ledger.Turn, err error) {
+	b.s.own(func() { stamped, err = b.s.append(ctx, t) })
+	return stamped, err
+}
+
+func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error) {
 	if err := context.Cause(ctx); err != nil {
 		return ledger.Turn{}, err
 	}

@@ -22,11 +22,16 @@ type Stream struct {
 	running bool
 	idle    time.Time
 
+	bell chan struct{} // has one in it once something came in, for a worker in apart
+
 	// The worker's. The Manager closes it while no worker runs.
 	waiting []StoredEntry // in the order of arrival
 	live    *live
-	dense   int // how often the budget is halved, because the server found this conversation longer than the estimate
-	retries int // times in a row that the thread had to be read again
+	dense   int       // how often the budget is halved, because the server found this conversation longer than the estimate
+	retries int       // times in a row that the thread had to be read again
+	hand    *job      // the one that is being worked on while the worker takes in more
+	lent    bool      // something runs apart
+	asks    chan *ask // what it wants of the worker
 }
 
 // job is what the worker does next: messages that belong to one user turn, at one address.
@@ -90,7 +95,7 @@ func (s *Stream) take(fresh bool) (ids []EntryID, stop bool) {
 // goes there; one that can't be read holds up nobody but itself.
 func (s *Stream) absorb(ids []EntryID) error {
 	for _, id := range ids {
-		if slices.ContainsFunc(s.waiting, func(e StoredEntry) bool { return e.ID == id }) {
+		if s.has(id) {
 			continue
 		}
 		e, ok, err := s.m.cfg.Store.Entry(s.m.turns, id)
@@ -108,6 +113,12 @@ func (s *Stream) absorb(ids []EntryID) error {
 		}
 	}
 	return nil
+}
+
+// has reports whether an entry is here already, waiting or in hand.
+func (s *Stream) has(id EntryID) bool {
+	same := func(e StoredEntry) bool { return e.ID == id }
+	return slices.ContainsFunc(s.waiting, same) || s.hand != nil && slices.ContainsFunc(s.hand.entries, same)
 }
 
 // next takes the job that comes first: what was submitted before a restart, then the first address in the order of arrival, and

@@ -42,7 +42,7 @@ func (m *Manager) hand(thread ledger.ThreadID, id EntryID) {
 	}
 	s := m.streams[thread]
 	if s == nil {
-		s = &Stream{m: m, thread: thread}
+		s = &Stream{m: m, thread: thread, bell: make(chan struct{}, 1)}
 		m.streams[thread] = s
 	}
 	s.inbox = append(s.inbox, id)
@@ -50,6 +50,8 @@ func (m *Manager) hand(thread ledger.ThreadID, id EntryID) {
 		s.running = true
 		m.ready = append(m.ready, s)
 		m.serve()
+	} else {
+		s.ring()
 	}
 }
 
