@@ -67,11 +67,11 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 		BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL,
 		Transport: t, DialContext: t.DialContext, Proxy: net.proxy, TLS: net.tls,
 	})
-	platforms["slack"] = session.Platform{Policy: slackPolicy(c), People: api, Follow: c.FollowThreads}
+	platforms["slack"] = session.Platform{Policy: slackPolicy(c), People: api, Namer: api, Follow: c.FollowThreads}
 	return func() error {
 		s, err := slack.New(slack.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
+			Command: c.Command, Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
 		})
 		d.sides = append(d.sides, s)
 		return err

@@ -38,6 +38,7 @@ type API struct {
 	redactor *secret.Redactor
 	gate     *gate
 	people   cache
+	dms      dms
 
 	mu sync.Mutex
 	me identity
@@ -47,6 +48,7 @@ type API struct {
 type identity struct {
 	team, user, bot string
 	name            string
+	app             string // as the event at hand names it
 }
 
 // Dial returns the API of an account. It uses no network yet.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,15 +68,15 @@ func outcomes() map[string]outcome {
 		"04": {prompts: []string{question}, posts: []string{"D1: re: " + question}},
 		"06": {ignored: ignoredOwn},
 		"07": {ignored: ignoredEdit},
-		"08": {ignored: ignoredEdit},
+		"08": {also: (*rig).edited},
 		"10": {ignored: session.IgnoredAmbient},
 		"11": {prompts: []string{"also here"}, posts: []string{"C1/1795982400.000100: re: also here"}},
-		"12": {posts: []string{"D1: ℹ️ I can't read files yet; please paste the text."}},
+		"12": {posts: []string{"D1: ℹ️ I can't read files yet; please paste the text."}, also: (*rig).filesTold},
 		"14": {ignored: ignoredEvent},
 		"15": hi,
 		"17": {posts: []string{"C1/1795982413.000100: ⚠️ I only answer people of this workspace."}},
 		"19": {posts: []string{"C1/1795982415.000100: ℹ️ Hello! Write your question together with my name, or as a reply to me."}},
-		"20": {ignored: ignoredCommand, also: (*rig).commandAnswered},
+		"20": {prompts: []string{"/status & more"}, also: (*rig).commandTaken},
 		"21": {also: (*rig).disconnected},
 		"23": {ignored: ignoredLimited, also: func(r *rig) {
 			if n := r.logs.count("Slack drops events"); n != 1 {
@@ -86,13 +86,44 @@ func outcomes() map[string]outcome {
 	}
 }
 
-// commandAnswered checks that a slash command got its answer in the ack, before its author's eyes only.
-func (r *rig) commandAnswered() {
+// edited checks that an edit is a signal about its message, and no turn.
+func (r *rig) edited() {
 	r.t.Helper()
-	lines := r.Transcript()
-	d := r.Deliveries()
-	if len(d) != 1 || !strings.Contains(string(d[0].Payload), commandText) || len(lines) > 1 {
-		r.t.Errorf("deliveries %+v, transcript %v", d, lines)
+	got := r.inbounds()
+	if len(got) != 1 || got[0].Signal != session.SignalEdit || got[0].Text != "new text" || got[0].Target != "1795982403.500000" ||
+		got[0].TargetKey != "T1/D1/1795982403.500000" || got[0].Key != "T1/D1/1795982403.500000/edit/1795982404.000000" {
+		r.t.Errorf("took in %+v", got)
+	}
+}
+
+// filesTold checks that every file is named, and that only the one that Slack keeps has an address.
+func (r *rig) filesTold() {
+	r.t.Helper()
+	got := r.inbounds()
+	want := []session.Attachment{
+		{ID: "F1", Name: "a.png", MIME: "image/png", Size: 10, URL: "https://files.slack.com/files-pri/T1-F1/download/a.png"},
+		{ID: "F2"}, {ID: "F3"}, {ID: "F4", Name: "doc"},
+	}
+	if len(got) != 1 || !slices.Equal(got[0].Attachments, want) {
+		r.t.Errorf("took in %+v", got)
+	}
+}
+
+// commandTaken checks that a slash command is acknowledged with a small answer for its author alone, and that what comes later can go
+// through its response URL.
+func (r *rig) commandTaken() {
+	r.t.Helper()
+	d, got := r.Deliveries(), r.inbounds()
+	var ack struct {
+		Type string `json:"response_type"`
+		Text string `json:"text"`
+	}
+	if len(d) != 1 || json.Unmarshal(d[0].Payload, &ack) != nil || ack.Type != "ephemeral" || ack.Text != "`/orebot status &amp; more`" {
+		r.t.Errorf("deliveries %+v", d)
+	}
+	if len(got) != 1 || got[0].ReplyURL != "http://127.0.0.1/resp" || got[0].Call != session.CallCommand || got[0].Place != "slack:C_NOT_MEMBER" ||
+		got[0].Address != "slack:T1/C_NOT_MEMBER" || got[0].Key != "T1/slash/1.2.3" || got[0].Author.ID != "slack:U1" {
+		r.t.Errorf("took in %+v", got)
 	}
 }
 
@@ -110,7 +141,7 @@ func (r *rig) disconnected() {
 func TestInboundCases(t *testing.T) {
 	wanted := outcomes()
 	for _, c := range readCases(t) {
-		number, _, _ := strings.Cut(c.Name, "_")
+		number := c.Name[:2]
 		want, ok := wanted[number]
 		if !ok {
 			t.Errorf("case %s: nobody says what becomes of it", c.Name)
@@ -124,6 +155,7 @@ func TestInboundCases(t *testing.T) {
 
 // play sends a case's frames and checks what became of them, and that the next message is answered.
 func (r *rig) play(c inboundCase, want outcome) {
+	r.AddUser("al") // U1
 	for _, f := range c.Frames {
 		if err := r.WaitConnected(r.t.Context()); err != nil {
 			r.t.Fatal(err)

@@ -12,13 +12,13 @@ import (
 const (
 	ignoredEvent       = "event"        // nothing that somebody wrote
 	ignoredSubtype     = "subtype"      // a notice of Slack's in a conversation, such as a join
-	ignoredEdit        = "edit"         // an edit, an unfurl, a thread's new reply count
-	ignoredDelete      = "delete"       // a deletion
+	ignoredEdit        = "edit"         // an unfurl, a thread's new reply count, a bot's edit: no person changed a text
+	ignoredDelete      = "delete"       // the deletion of a bot's message
 	ignoredOwn         = "own"          // the bot's own post, come back
 	ignoredLimited     = "rate_limited" // Slack drops events: over 30,000 an hour
 	ignoredInvalid     = "invalid"      // can't be understood
-	ignoredCommand     = "command"      // a slash command; it gets an answer all the same
-	ignoredInteractive = "interactive"  // a button or a form
+	ignoredCommand     = "command"      // a slash command by another name; it gets an answer all the same
+	ignoredInteractive = "interactive"  // a form, or a button that isn't the bot's
 	ignoredEnvelope    = "envelope"     // of a kind that didn't exist when this was written
 )
 
@@ -35,31 +35,36 @@ func translate(payload []byte, me identity) (in session.Inbound, ignored string,
 		return in, ignoredInvalid, errPayload
 	}
 	ev := p.object("event")
+	me.app = p.text("api_app_id")
 	if why := pass(p, ev, me); why != "" {
 		return in, why, nil
 	}
-	channel, ts, thread := ev.text("channel"), ev.text("ts"), ev.text("thread_ts")
-	author := authorOf(ev, me)
-	if !validID(channel) || !validTS(ts) || thread != "" && !validTS(thread) || author.ID == "" {
-		return in, ignoredInvalid, nil
+	switch ev.text("subtype") {
+	case "message_changed":
+		in, ignored = translateChange(ev, me)
+	case "message_deleted":
+		in, ignored = translateDeletion(ev, ev.object("previous_message"), ev.text("deleted_ts"), me)
+	default:
+		in, ignored = translateMessage(ev, ev, me)
 	}
-	text := ev.text("text")
-	who, _ := leads(text)
-	in = session.Inbound{
-		Key: entryKey(me.team, channel, ts), Author: author, Order: ts, Message: ts, At: timeOf(ts),
-		Text: textOf(ev, me), Attachments: filesOf(ev),
-		Call:      callOf(ev, me),
-		Elsewhere: who != "" && who != me.user,
+	return in, ignored, nil
+}
+
+// translateMessage makes an Inbound of the message m, which the event tells of.
+func translateMessage(ev, m object, me identity) (in session.Inbound, ignored string) {
+	at, ok := spotOf(ev, m, me)
+	author := authorOf(m, me)
+	if !ok || author.ID == "" {
+		return in, ignoredInvalid
 	}
-	at := place{team: me.team, channel: channel, thread: thread}
-	if !private(ev) {
-		in.Place = personID(channel)
-		if thread == "" {
-			at.thread = ts
-		}
-	}
-	in.Address = at.address()
-	return in, "", nil
+	in = at.inbound()
+	in.Author, in.Call = author, callOf(ev, m, me)
+	who, _ := leads(m.text("text"))
+	in.Elsewhere = who != "" && who != me.user
+	in.Text = strings.TrimSpace(readText(stripCall(m.text("text"), me.user), me))
+	in.Attachments, in.Quotes = filesOf(m), quotesOf(m, me)
+	in.Mentions = mentionsOf(m, me)
+	return in, ""
 }
 
 // pass returns why an event isn't a message for anybody; empty: it may be one.
@@ -70,26 +75,22 @@ func pass(p, ev object, me identity) string {
 		return ignoredLimited
 	case kind != "message" && kind != "app_mention":
 		return ignoredEvent
-	case subtype == "message_changed":
-		return ignoredEdit
-	case subtype == "message_deleted":
-		return ignoredDelete
-	case own(ev, p.text("api_app_id"), me):
+	case own(ev, me):
 		return ignoredOwn
 	}
 	switch subtype {
-	case "", "file_share", "thread_broadcast", "me_message", "bot_message":
+	case "", "file_share", "thread_broadcast", "me_message", "bot_message", "message_changed", "message_deleted":
 		return ""
 	}
 	return ignoredSubtype
 }
 
 // own reports whether the bot wrote a message: posts carry its user and bot id, those through a response URL no user at all.
-func own(ev object, app string, me identity) bool {
+func own(ev object, me identity) bool {
 	bot := ev.object("bot_profile")
 	same := func(id, mine string) bool { return id != "" && id == mine }
 	return same(ev.text("user"), me.user) || same(ev.text("bot_id"), me.bot) || same(bot.text("id"), me.bot) ||
-		same(ev.text("app_id"), app) || same(bot.text("app_id"), app)
+		same(ev.text("app_id"), me.app) || same(bot.text("app_id"), me.app)
 }
 
 // authorOf is who wrote a message, as far as its event tells: whether a person is a guest is never in it.
@@ -133,44 +134,12 @@ func private(ev object) bool {
 }
 
 // callOf says how a message calls the bot. Of the two events of a mention, both say the same.
-func callOf(ev object, me identity) session.Call {
+func callOf(ev, m object, me identity) session.Call {
 	switch {
 	case private(ev):
 		return session.CallDirect
-	case ev.text("type") == "app_mention", mentioned(ev.text("text"), me.user), ev.holds("blocks", `"user_id":"`+me.user+`"`):
+	case ev.text("type") == "app_mention", mentioned(m.text("text"), me.user), m.holds("blocks", `"user_id":"`+me.user+`"`):
 		return session.CallMention
 	}
 	return session.CallAmbient
-}
-
-// textOf is what a message says: its text without the mention in front, then what it forwards, quoted.
-func textOf(ev object, me identity) string {
-	parts := []string{readText(stripCall(ev.text("text"), me.user), me)}
-	for _, a := range ev.list("attachments") {
-		if !a.flag("is_share") && !a.flag("is_msg_unfurl") {
-			continue
-		}
-		if t := readText(a.text("text"), me); strings.TrimSpace(t) != "" {
-			parts = append(parts, "> "+strings.ReplaceAll(t, "\n", "\n> "))
-		}
-	}
-	return strings.TrimSpace(strings.Join(parts, "\n\n"))
-}
-
-// filesOf refers to a message's files. Deleted ones are left out; one that isn't kept by Slack has no URL, since whatever fetches it
-// would send the token there.
-func filesOf(ev object) []session.Attachment {
-	var out []session.Attachment
-	for _, f := range ev.list("files") {
-		id := f.text("id")
-		if !validID(id) || f.text("mode") == "tombstone" {
-			continue
-		}
-		a := session.Attachment{ID: id, Name: f.text("name"), MIME: f.text("mimetype"), Size: f.size("size")}
-		if !f.flag("is_external") && f.text("mode") != "external" {
-			a.URL = f.text("url_private_download")
-		}
-		out = append(out, a)
-	}
-	return out
 }

@@ -39,7 +39,7 @@ func TestTranslate(t *testing.T) {
 			in.Call, in.Text = session.CallMention, "hi @x"
 		})},
 		"elsewhere": {`"text":"<@U2> hi","channel_type":"channel"`, with(func(in *session.Inbound) {
-			in.Elsewhere, in.Text = true, "@U2 hi"
+			in.Elsewhere, in.Text, in.Mentions = true, "@U2 hi", []string{"U2"}
 		})},
 		"elsewhere, a group": {`"text":"<!subteam^S1|@team> hi","channel_type":"channel"`, with(func(in *session.Inbound) {
 			in.Elsewhere, in.Text = true, "@team hi"
@@ -87,16 +87,29 @@ func TestTranslate(t *testing.T) {
 		"half a token":                 {`"text":"<@UBOT hi"`, with(func(in *session.Inbound) { in.Text = "<@UBOT hi" })},
 		"typed by hand":                {`"text":"&lt;@UBOT&gt; hi"`, with(func(in *session.Inbound) { in.Text = "<@UBOT> hi" })},
 		"own team in a shared channel": {`"text":"hi","team":"T1","source_team":"T1"`, base},
-		"forward": {`"text":"","attachments":[{"is_share":true,"text":"said &lt;this&gt;\nand that"},{"from_url":"https://x","text":"unfurl"}]`, with(func(in *session.Inbound) {
-			in.Text = "> said <this>\n> and that"
+		"forward": {`"text":"","attachments":[{"is_share":true,"author_name":"Ann\nB","author_id":"U2","text":"said &lt;this&gt; to <@U3>\nand that"},{"from_url":"https://x","text":"unfurl"}]`, with(func(in *session.Inbound) {
+			in.Text, in.Mentions = "", []string{"U3"}
+			in.Quotes = []session.Quote{{Kind: session.QuoteForward, Author: "Ann B", Text: "said <this> to @U3\nand that"}}
 		})},
+		"forward of the bot's, in blocks, with a file": {`"text":"look","attachments":[{"is_msg_unfurl":true,"author_id":"UBOT","message_blocks":[{"message":{"blocks":[{"type":"rich_text","elements":[
+			{"type":"rich_text_section","elements":[{"type":"text","text":"2 < 3 "},{"type":"user","user_id":"U2"}]}]}]}}],"files":[{"id":"F7","name":"x.txt"}]}]`, with(func(in *session.Inbound) {
+			in.Text, in.Attachments = "look", []session.Attachment{{ID: "F7", Name: "x.txt"}}
+			in.Quotes = []session.Quote{{Kind: session.QuoteForward, Own: true, Text: "2 < 3 @U2"}}
+		})},
+		"forward of nothing": {`"text":"hi","attachments":[{"is_share":true}]`, base},
 		"files": {`"subtype":"file_share","text":"hi","files":[{"id":"F1","name":"a.png","mimetype":"image/png","size":10,"url_private_download":"https://files.slack.com/a"},
 			{"id":"F2","file_access":"check_file_info"},{"id":"F3","mode":"tombstone"},{"id":"F4","mode":"external","is_external":true,"url_private_download":"https://evil.example/x"},7,{"id":"../x"}]`,
 			with(func(in *session.Inbound) {
 				in.Attachments = []session.Attachment{
-					{ID: "F1", Name: "a.png", MIME: "image/png", Size: 10, URL: "https://files.slack.com/a"}, {ID: "F2"}, {ID: "F4"},
+					{ID: "F1", Name: "a.png", MIME: "image/png", Size: 10, URL: "https://files.slack.com/a"}, {ID: "F2"}, {ID: "F3"}, {ID: "F4"},
 				}
 			})},
+		"a DM's root with replies": {`"text":"hi","channel":"D1","channel_type":"im","thread_ts":"1795982400.000100","reply_count":2`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1", "", session.CallDirect
+		})},
+		"a DM that is all threads": {`"text":"hi","channel":"D1","channel_type":"im","thread_ts":"1795982400.000100"`, with(func(in *session.Inbound) {
+			in.Key, in.Address, in.Place, in.Call = "T1/D1/1795982400.000100", "slack:T1/D1/1795982400.000100", "", session.CallDirect
+		})},
 		"odd fields":  {`"text":"hi","blocks":"x","files":{},"attachments":7,"bot_profile":[],"team":["T2"],"channel_type":1`, base},
 		"ts a number": {`"text":"hi","ts":1795982400.000100`, base},
 	} {
@@ -127,17 +140,16 @@ func inJSON(in session.Inbound) string {
 func TestTranslateIgnores(t *testing.T) {
 	const head = `"type":"message","channel":"C1","ts":"1.2",`
 	for ev, want := range map[string]string{
-		`{` + head + `"user":"UBOT"}`:                                                    ignoredOwn,
-		`{` + head + `"user":"U1","bot_id":"BBOT"}`:                                      ignoredOwn,
-		`{` + head + `"subtype":"bot_message","bot_id":"BBOT"}`:                          ignoredOwn,
-		`{` + head + `"bot_id":"B7","bot_profile":{"id":"B7","app_id":"A1"}}`:            ignoredOwn,
-		`{` + head + `"user":"U1","app_id":"A1"}`:                                        ignoredOwn,
-		`{` + head + `"subtype":"message_changed","message":{"user":"U1","text":"new"}}`: ignoredEdit,
-		`{` + head + `"subtype":"message_deleted","deleted_ts":"1.1"}`:                   ignoredDelete,
-		`{` + head + `"user":"U1","subtype":"channel_join"}`:                             ignoredSubtype,
-		`{` + head + `"user":"U1","subtype":"huddle_thread"}`:                            ignoredSubtype,
-		`{"type":"reaction_added","user":"U1"}`:                                          ignoredEvent,
-		`{"type":"member_joined_channel","user":"UBOT","channel":"C1"}`:                  ignoredEvent,
+		`{` + head + `"user":"UBOT"}`:                                         ignoredOwn,
+		`{` + head + `"user":"U1","bot_id":"BBOT"}`:                           ignoredOwn,
+		`{` + head + `"subtype":"bot_message","bot_id":"BBOT"}`:               ignoredOwn,
+		`{` + head + `"bot_id":"B7","bot_profile":{"id":"B7","app_id":"A1"}}`: ignoredOwn,
+		`{` + head + `"user":"U1","app_id":"A1"}`:                             ignoredOwn,
+		`{` + head + `"subtype":"message_deleted","deleted_ts":"1.1"}`:        ignoredInvalid,
+		`{` + head + `"user":"U1","subtype":"channel_join"}`:                  ignoredSubtype,
+		`{` + head + `"user":"U1","subtype":"huddle_thread"}`:                 ignoredSubtype,
+		`{"type":"reaction_added","user":"U1"}`:                               ignoredEvent,
+		`{"type":"member_joined_channel","user":"UBOT","channel":"C1"}`:       ignoredEvent,
 		`{}`:                                    ignoredEvent,
 		`null`:                                  ignoredEvent,
 		`"text"`:                                ignoredEvent,
@@ -166,6 +178,9 @@ func TestTranslateIgnores(t *testing.T) {
 func FuzzTranslate(f *testing.F) {
 	f.Add(event(`{"type":"message","user":"U1","channel":"C1","ts":"1.2","text":"<@UBOT> hi"}`))
 	f.Add(event(`{"type":"app_mention","user":"U1","channel":"D1","ts":1.2,"thread_ts":"3.4","channel_type":"im","files":[{}]}`))
+	for _, c := range changes() {
+		f.Add(event(c.ev))
+	}
 	f.Add([]byte(`{"event":{"type":"message","subtype":"bot_message","bot_profile":{}}}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		in, why, err := translate(payload, me)
@@ -183,7 +198,8 @@ func FuzzTranslate(f *testing.F) {
 		if err != nil || id != in.ID() {
 			t.Errorf("entry %v: %v, %v", in.ID(), id, err)
 		}
-		if in.Author.ID == "" || in.Order == "" || in.Author.ID == personID(me.user) || (in.Place == "") != (in.Call == session.CallDirect) {
+		if in.Author.ID == "" || in.Order == "" || in.Author.ID == personID(me.user) || (in.Place == "") != (in.Call == session.CallDirect) ||
+			(in.Signal == session.SignalNone) != (in.Target == "") || in.Signal != session.SignalNone && in.Key == in.TargetKey {
 			t.Errorf("%+v", in)
 		}
 	})

@@ -76,7 +76,7 @@ func (api *API) Person(ctx context.Context, _ session.Address, who session.Autho
 	who.Known, who.Bot = true, who.Bot || u.IsBot
 	who.Guest = u.IsRestricted || u.IsUltraRestricted
 	who.External = who.External || u.IsStranger || u.TeamID != "" && u.TeamID != me.team
-	who.Name = firstOf(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name)
+	who.Name = oneLine(firstOf(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name))
 	api.people.put(who, time.Now())
 	return who, nil
 }

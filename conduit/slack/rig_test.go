@@ -34,6 +34,7 @@ type rig struct {
 	health *healthBook
 	counts *countBook
 	config func(*session.Config)
+	taken  *tap
 
 	quit chan struct{}
 	life int
@@ -88,15 +89,16 @@ func (r *rig) start() {
 	r.quit = make(chan struct{})
 	cfg := session.Config{
 		Store: r.mem, Provider: r.model, Spec: models.Spec{Model: "m"}, Life: fmt.Sprint("life ", r.life),
-		Platforms: map[string]session.Platform{Name: {Policy: access.Policy{Mode: access.Members, AnyPlace: true}, People: r.api, Follow: true}},
+		Platforms: map[string]session.Platform{Name: {Policy: access.Policy{Mode: access.Members, AnyPlace: true}, People: r.api, Namer: r.api, Follow: true}},
 		RetryFor:  time.Minute, ShutdownGrace: time.Second, Logger: slog.New(slog.NewTextHandler(r.logs, nil)), Counters: r.counts,
 	}
 	if r.config != nil {
 		r.config(&cfg)
 	}
 	m := session.New(cfg)
+	r.taken = &tap{Manager: m}
 	s, err := New(Config{
-		API: r.api, Sessions: m, Store: r.mem, Lease: r.mem, Life: cfg.Life, Paced: true, Quit: r.quit, Health: r.health, Counters: r.counts,
+		API: r.api, Sessions: r.taken, Store: r.mem, Lease: r.mem, Life: cfg.Life, Paced: true, Quit: r.quit, Health: r.health, Counters: r.counts,
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -125,6 +127,27 @@ func (r *rig) end() {
 	if d := time.Since(begin); d > time.Second {
 		r.t.Errorf("the end took %v", d)
 	}
+}
+
+// tap is a session that notes what it is given.
+type tap struct {
+	*session.Manager
+	mu  sync.Mutex
+	got []session.Inbound
+}
+
+func (p *tap) Accept(ctx context.Context, in session.Inbound, done func(session.Receipt)) {
+	p.mu.Lock()
+	p.got = append(p.got, in)
+	p.mu.Unlock()
+	p.Manager.Accept(ctx, in, done)
+}
+
+// inbounds are what this life has given to the session.
+func (r *rig) inbounds() []session.Inbound {
+	r.taken.mu.Lock()
+	defer r.taken.mu.Unlock()
+	return slices.Clone(r.taken.got)
 }
 
 // posts are the bot's messages as "channel/thread: text", in order.

@@ -35,6 +35,7 @@ type Config struct {
 	Lease    session.Lease
 	Life     string // names this life of the process and no other
 
+	Command  string           // the registered slash command; one by another name isn't taken; "": all are
 	Paced    bool             // keep the documented rate limits; else only react to Slack's refusals
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; default 5 s
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never

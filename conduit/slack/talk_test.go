@@ -234,7 +234,7 @@ func TestGarbageFrames(t *testing.T) {
 		if n := len(r.Calls("apps.connections.open")); n != 1 {
 			t.Errorf("%d connections", n)
 		}
-		if n := r.counts.get(observe.Ignored, Name, ignoredInvalid); n != 4 {
+		if n := r.counts.get(observe.Ignored, Name, ignoredInvalid); n != 5 {
 			t.Errorf("%v counted as invalid: %v", n, r.counts.n)
 		}
 	})

@@ -7,9 +7,35 @@ import (
 // unescaper turns the three entities of Slack's texts back, each once: it never looks at what it has written.
 var unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
+// readTyped is readText for the text of a slash command, in which what a person typed isn't escaped: only what can't be anything but a
+// token of Slack's is one.
+func readTyped(s string, me identity) string { return readWith(s, me, surelyToken) }
+
+// surelyToken reports whether a person hardly types such a thing by hand.
+func surelyToken(token string) bool {
+	body, _, _ := strings.Cut(token, "|")
+	switch body[:min(1, len(body))] {
+	case "@", "#":
+		return validID(body[1:])
+	case "!":
+		return strings.HasPrefix(body, "!subteam^") || strings.HasPrefix(body, "!date^") || body == "!here" || body == "!channel" || body == "!everyone"
+	}
+	for _, scheme := range []string{"http://", "https://", "mailto:", "tel:"} {
+		if strings.HasPrefix(body, scheme) {
+			return true
+		}
+	}
+	return false
+}
+
 // readText turns a message's text into what its author reads: mentions, channels, links and dates by their labels, entities decoded
 // once, after the tokens are found.
 func readText(s string, me identity) string {
+	return readWith(s, me, func(string) bool { return true })
+}
+
+// readWith reads a text in which a token is what stands in brackets and what is says it is.
+func readWith(s string, me identity, is func(token string) bool) string {
 	var b strings.Builder
 	for s != "" {
 		i := strings.IndexByte(s, '<')
@@ -19,7 +45,7 @@ func readText(s string, me identity) string {
 		b.WriteString(unescaper.Replace(s[:i]))
 		s = s[i:]
 		end := tokenEnd(s)
-		if end < 0 {
+		if end < 0 || !is(s[1:end]) {
 			b.WriteByte('<')
 			s = s[1:]
 			continue

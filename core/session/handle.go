@@ -24,6 +24,7 @@ func (s *Stream) handle(j *job) error {
 		if over, err := s.screen(j); over || err != nil {
 			return err
 		}
+		s.named(j)
 	}
 	if over, err := s.counted(j); over || err != nil {
 		return err

@@ -98,6 +98,7 @@ type Inbound struct {
 	SettleFor   time.Duration `json:"settle,omitempty"` // how long after At the rest of the Group may still come
 	Continues   bool          `json:"cont,omitempty"`   // goes on, without a gap, where the message before it in the Group was cut
 	Quotes      []Quote       `json:"quotes,omitempty"` // what the message refers to
+	Mentions    []string      `json:"names,omitempty"`  // people whom the texts mention by "@" and this id, until a Namer puts their names there
 	ReplyURL    string        `json:"reply,omitempty"`  // a capability of 30 minutes; never printed
 }
 

@@ -25,6 +25,7 @@ import (
 type Platform struct {
 	Policy access.Policy
 	People People // nil: its events tell everything
+	Namer  Namer  // nil: its messages name people by their names
 	Follow bool   // answer without being called where one person and the bot are the only writers
 
 	Prefix    string        // how people write a command there: "/" or "!"; empty: "/"

@@ -11,6 +11,13 @@ type People interface {
 	Person(ctx context.Context, a Address, who Author) (Author, error)
 }
 
+// Namer tells how people are called. A conduit implements it where its events name people by their ids.
+type Namer interface {
+	// Names returns the message with names in the place of the ids that Inbound.Mentions lists, and with its author's name. Whom it
+	// can't tell of within seconds stays as they are: it never fails. It calls the network.
+	Names(ctx context.Context, in Inbound) Inbound
+}
+
 // Activity says what is being done about the messages of an address.
 type Activity string
 
