@@ -19,6 +19,7 @@ type record struct {
 	Author     string            `json:"by,omitempty"`
 	Speaker    string            `json:"name,omitempty"`
 	Entries    []string          `json:"entries,omitempty"`
+	Parts      []Part            `json:"parts,omitempty"`
 	Draft      bool              `json:"draft,omitempty"`
 	Covers     Seq               `json:"covers,omitempty"`
 }
@@ -28,7 +29,7 @@ type record struct {
 func (t Turn) MarshalJSON() ([]byte, error) {
 	r := record{
 		ID: t.ID, Parent: t.Parent, Role: t.Role, Provenance: t.Provenance,
-		Author: t.Author, Speaker: t.Speaker, Entries: t.Entries, Draft: t.Draft, Covers: t.Covers,
+		Author: t.Author, Speaker: t.Speaker, Entries: t.Entries, Parts: t.Parts, Draft: t.Draft, Covers: t.Covers,
 	}
 	if !t.Time.IsZero() {
 		r.Time = t.Time.UTC()
@@ -63,7 +64,7 @@ func DecodeTurn(data []byte, reg *artifact.Registry) (Turn, error) {
 	}
 	t := Turn{
 		ID: r.ID, Parent: r.Parent, Role: r.Role, Time: r.Time, Provenance: r.Provenance,
-		Author: r.Author, Speaker: r.Speaker, Entries: r.Entries, Draft: r.Draft, Covers: r.Covers,
+		Author: r.Author, Speaker: r.Speaker, Entries: r.Entries, Parts: r.Parts, Draft: r.Draft, Covers: r.Covers,
 	}
 	for i, raw := range r.Artifacts {
 		a, err := reg.Unmarshal(raw)

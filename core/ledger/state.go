@@ -78,7 +78,7 @@ func Snapshot(st State) State {
 		at := len(all)
 		all = append(all, t.Artifacts...)
 		t.Artifacts = all[at:len(all):len(all)]
-		t.Entries = slices.Clone(t.Entries)
+		t.Entries, t.Parts = slices.Clone(t.Entries), slices.Clone(t.Parts)
 	}
 	return &view{turns: turns}
 }

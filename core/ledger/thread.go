@@ -3,6 +3,8 @@ package ledger
 import (
 	"fmt"
 	"slices"
+
+	"orebot/core/artifact"
 )
 
 // Thread is the tree of a thread's turns, or of its live window, with the tip
@@ -85,6 +87,23 @@ func (th *Thread) SetTip(seq Seq) error {
 	}
 	th.tip = seq
 	return nil
+}
+
+// Amend replaces what the turn at seq says, where the window holds it. The turn
+// that was there keeps its slices: who was shown it isn't disturbed.
+func (th *Thread) Amend(seq Seq, artifacts []artifact.Artifact, parts []Part) {
+	if t, ok := th.turns[seq]; ok {
+		t.Artifacts, t.Parts = artifacts, parts
+		th.turns[seq] = t
+	}
+}
+
+// Promote makes the draft at seq an answer to deliver, where the window holds it.
+func (th *Thread) Promote(seq Seq) {
+	if t, ok := th.turns[seq]; ok {
+		t.Draft = false
+		th.turns[seq] = t
+	}
 }
 
 // Path returns the turns of the active path, oldest first. Where a summary lies

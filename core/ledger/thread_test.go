@@ -139,3 +139,41 @@ func TestDropBefore(t *testing.T) {
 		t.Errorf("add to an emptied window: %v", err)
 	}
 }
+
+func TestAmendAndPromote(t *testing.T) {
+	th := ledger.NewThread(ledger.ThreadID{})
+	first := at(1, 0)
+	first.Artifacts = text("before")
+	draft := at(2, 1)
+	draft.Role, draft.Draft = ledger.RoleAssistant, true
+	for _, turn := range []ledger.Turn{first, draft} {
+		if err := th.Add(turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown := th.Path()
+	th.Amend(1, text("after"), []ledger.Part{{Text: 1}})
+	th.Promote(2)
+	th.Amend(9, text("x"), nil) // outside the window: nothing
+	th.Promote(9)
+	if now := th.Path(); now[0].Text() != "after" || now[0].Parts[0].Len() != 1 || !now[1].Final() || th.Len() != 2 {
+		t.Errorf("path %+v", now)
+	}
+	if shown[0].Text() != "before" || shown[1].Final() {
+		t.Error("what was shown before has changed")
+	}
+}
+
+func TestPartsSurviveJSON(t *testing.T) {
+	in := at(1, 0)
+	in.ID.Thread[0] = 1
+	in.Parts = []ledger.Part{{Quotes: 1, Text: 1, Files: 2}, {Text: 1}}
+	b, err := in.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := ledger.DecodeTurn(b, nil)
+	if err != nil || fmt.Sprint(out.Parts) != fmt.Sprint(in.Parts) || out.Parts[0].Len() != 4 {
+		t.Errorf("parts %+v, %v", out.Parts, err)
+	}
+}

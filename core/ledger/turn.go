@@ -43,12 +43,26 @@ type Turn struct {
 	Speaker string
 	// Entries are the keys of the messages that a user turn came from.
 	Entries []string
+	// Parts says which of a user turn's artifacts came from which of Entries, in
+	// the same order; empty where the turn came from one message.
+	Parts []Part
 	// Draft marks a turn of an answer that is still being checked: it is not
 	// delivered and ends nothing.
 	Draft bool
 	// Covers is, for a summary, the last turn that it stands for.
 	Covers Seq
 }
+
+// Part is the share that one message has of a user turn: how many artifacts
+// come from what it quotes, from its text, and from its files, in this order.
+type Part struct {
+	Quotes int `json:"q,omitempty"`
+	Text   int `json:"t,omitempty"`
+	Files  int `json:"f,omitempty"`
+}
+
+// Len is how many artifacts the part has.
+func (p Part) Len() int { return p.Quotes + p.Text + p.Files }
 
 // Stamped reports whether the turn has been appended to a log.
 func (t Turn) Stamped() bool { return t.ID.Seq > 0 }

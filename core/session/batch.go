@@ -52,6 +52,9 @@ type Batch struct {
 	Log []LogRecord
 	// State replaces what is known of the thread; required where Log isn't empty, with Last equal to the last record's number.
 	State *Thread
+	// Rewrites replace records that are on the log already, so that nothing is left of what they said: a deletion overwrites what
+	// its author took back. They need State, like new records. Each names a record up to After, once.
+	Rewrites []LogRecord
 
 	Bindings  []BindingWrite
 	Cursors   []CursorWrite

@@ -5,16 +5,26 @@ import "orebot/core/ledger"
 // EntryState is how far a message has come.
 type EntryState uint8
 
-// The states of an entry. The first two are listed by the feed; heard and ended entries wait for their expiry.
+// The states of an entry. The feed lists those that wait; the others wait for their expiry. Messages are open, submitted, ended or,
+// as context only, heard and used; signals are in one of the last two states and are counted apart.
 const (
 	EntryOpen      EntryState = iota // durable, to be worked on
 	EntrySubmitted                   // its user turn is on the log
 	EntryEnded                       // see End
-	EntryHeard                       // context only; it has no end
+	EntryHeard                       // context only; it has no end, and no turn has shown it yet
+	EntrySignal                      // a signal that is to be applied
+	EntryApplied                     // a signal that needs no more work, or a key that a signal has claimed
+	EntryUsed                        // heard, and shown to the model or passed over
 )
 
-// Waits reports whether the entry has still to come to its end.
-func (s EntryState) Waits() bool { return s == EntryOpen || s == EntrySubmitted }
+// Waits reports whether there is still work to do for the entry.
+func (s EntryState) Waits() bool { return s == EntryOpen || s == EntrySubmitted || s == EntrySignal }
+
+// IsSignal reports whether the entry is a signal, which has no end of its own and is no part of what was received.
+func (s EntryState) IsSignal() bool { return s == EntrySignal || s == EntryApplied }
+
+// IsHeard reports whether the entry is a message that was heard as context only, which has no end either.
+func (s EntryState) IsHeard() bool { return s == EntryHeard || s == EntryUsed }
 
 // End is how a message ended.
 type End uint8
@@ -52,4 +62,7 @@ type Entry struct {
 	Starts   uint8           `json:"starts,omitempty"`   // submits and resumes since the last stored progress
 	Oversize bool            `json:"oversize,omitempty"` // its content was more than an entry holds and isn't here
 	Refusal  string          `json:"refusal,omitempty"`  // set by Accept: why its author is refused, a sentence for the chat
+	Edited   string          `json:"edited,omitempty"`   // Inbound.Version of the newest edit that was applied
+	Deleted  bool            `json:"deleted,omitempty"`  // its author took it back: its content isn't here any more
+	Asides   []string        `json:"asides,omitempty"`   // lines to be shown beside its answer
 }

@@ -78,6 +78,11 @@ type Quote struct {
 }
 
 // Inbound is one platform event, translated.
+//
+// A signal is about another message: Target and TargetKey name it, and Key names the event itself, the time of an edit included. An
+// edit carries what a fresh message would, as the message reads now: text, attachments, quotes, how it calls the bot, and the Author,
+// Place, Order, Message and At of the message itself, so that it can stand in for one that never came. A deletion needs no Author.
+// A button's Author is who pressed it, and Target is the message that shows it; it is answered like the command in Action.
 type Inbound struct {
 	Key         string        `json:"key"`
 	Address     Address       `json:"addr"`
@@ -93,6 +98,7 @@ type Inbound struct {
 	Signal      Signal        `json:"sig,omitempty"`
 	Target      string        `json:"target,omitempty"` // of a signal: the message meant
 	TargetKey   string        `json:"tkey,omitempty"`   // of a signal: the Key that the message meant has, or would have, at this address
+	Version     string        `json:"ver,omitempty"`    // of an edit: sorts the edits of a message, such as Slack's edited.ts; empty: as they come
 	Action      string        `json:"action,omitempty"` // of SignalButton: the command that the button stands for
 	Group       string        `json:"group,omitempty"`  // album, cut paste, comment with forwards: one turn
 	SettleFor   time.Duration `json:"settle,omitempty"` // how long after At the rest of the Group may still come
@@ -117,8 +123,18 @@ const (
 
 // valid reports whether the message can be kept under its names, as they are.
 func (in Inbound) valid() bool {
-	return in.Address.Valid() && in.Key != "" && in.Author.ID != "" && len(in.Order) <= maxOrder &&
-		nameable(string(in.Address), in.Key, in.Author.ID, in.Order, in.Message, in.Place)
+	switch in.Signal {
+	case SignalEdit, SignalDelete:
+		if in.TargetKey == "" || in.TargetKey == in.Key {
+			return false
+		}
+	case SignalButton:
+		if in.Action == "" {
+			return false
+		}
+	}
+	return in.Address.Valid() && in.Key != "" && (in.Author.ID != "" || in.Signal == SignalDelete) && len(in.Order) <= maxOrder &&
+		nameable(string(in.Address), in.Key, in.Author.ID, in.Order, in.Message, in.Place, in.Target, in.TargetKey)
 }
 
 // nameable reports whether texts survive being part of a key, and of its record.
@@ -137,6 +153,9 @@ func bulk(in Inbound) int {
 	for _, a := range in.Attachments {
 		n += len(a.ID) + len(a.Name) + len(a.MIME) + len(a.URL) + 64
 	}
+	for _, q := range in.Quotes {
+		n += len(q.Author) + len(q.Text) + 64
+	}
 	return n
 }
 
@@ -151,6 +170,6 @@ func (in Inbound) fits() bool {
 
 // without returns the message without its content: whose it is, and where its answer goes.
 func (in Inbound) without() Inbound {
-	in.Text, in.Attachments, in.ReplyURL, in.Group, in.Target, in.Author.Name = "", nil, "", "", "", ""
+	in.Text, in.Attachments, in.Quotes, in.ReplyURL, in.Group, in.Target, in.Author.Name = "", nil, nil, "", "", "", ""
 	return in
 }

@@ -67,10 +67,12 @@ type Final struct {
 	Turn ledger.Seq `json:"turn"`
 }
 
-// Amendment replaces what a turn says, after an edit or a deletion of the message it came from. Nil artifacts leave nothing.
+// Amendment replaces what a turn says, after an edit or a deletion of the message it came from. Nil artifacts leave nothing. One of
+// turn 0 changes nothing any more: a later deletion has overwritten it.
 type Amendment struct {
 	Turn      ledger.Seq      `json:"turn"`
 	Artifacts json.RawMessage `json:"artifacts,omitempty"` // a JSON array, each by the artifact codec
+	Parts     []ledger.Part   `json:"parts,omitempty"`
 	Entry     EntryID         `json:"entry"`
 }
 

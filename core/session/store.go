@@ -75,10 +75,12 @@ type SmallValue struct {
 	Rev   Revision
 }
 
-// Totals counts ends by outcome: of entries that have expired, and of those still kept. Waiting counts the rest.
+// Totals counts messages by how they ended: of entries that have expired, and of those still kept. Waiting counts the messages that
+// have still to end. Heard ones and signals are apart: they come to no end.
 type Totals struct {
 	Ended   map[End]uint64
 	Heard   uint64
+	Signals uint64
 	Waiting uint64
 }
 
@@ -90,6 +92,9 @@ type Reader interface {
 	EntriesAt(ctx context.Context, a Address, limit int) ([]StoredEntry, error)
 	// Waiting returns the entries of an address that wait, by Inbound.Order.
 	Waiting(ctx context.Context, a Address) ([]StoredEntry, error)
+	// Heard returns the newest entries of an address that are heard and not used, at most limit, by Inbound.Order. It costs
+	// nothing where there are none, however many entries the address has.
+	Heard(ctx context.Context, a Address, limit int) ([]StoredEntry, error)
 	// Address returns what is kept of an address; an unknown one is the zero AddressState.
 	Address(ctx context.Context, a Address) (AddressState, error)
 	// Thread returns a thread's state; ok is false where there is none.

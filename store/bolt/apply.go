@@ -120,10 +120,10 @@ func (w *writer) putEntry(e *entryPut, old *entryHead) {
 
 // sameIndex reports whether an entry that goes from h to n is indexed and counted as before.
 func (h *entryHead) sameIndex(n entryHead) bool {
-	if h.state.Waits() && n.state.Waits() {
+	if h.state.Waits() && n.state.Waits() && h.state.IsSignal() == n.state.IsSignal() {
 		return h.order == n.order
 	}
-	return h.state == n.state && h.end == n.end && h.hour == n.hour
+	return h.state == n.state && (h.state != session.EntryHeard || h.order == n.order) && h.end == n.end && h.hour == n.hour
 }
 
 // index notes an entry in the index that its state belongs to, and counts it.
@@ -132,7 +132,11 @@ func (w *writer) index(id session.EntryID, h entryHead) {
 	switch {
 	case h.state.Waits():
 		w.put(waitingKey(id, h.order), value{head: []byte{formatV1}})
-	case h.hour != 0:
+		return
+	case h.state == session.EntryHeard:
+		w.put(heardKey(id, h.order), value{head: []byte{formatV1}})
+	}
+	if h.hour != 0 {
 		w.put(expiryKey(h.hour, id), value{head: []byte{formatV1}})
 	}
 }
@@ -146,7 +150,11 @@ func (w *writer) unindex(id session.EntryID, old *entryHead) {
 	switch {
 	case old.state.Waits():
 		w.remove(waitingKey(id, old.order))
-	case old.hour != 0:
+		return
+	case old.state == session.EntryHeard:
+		w.remove(heardKey(id, old.order))
+	}
+	if old.hour != 0 {
 		w.remove(expiryKey(old.hour, id))
 	}
 }

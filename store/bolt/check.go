@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"orebot/core/ledger"
 	"orebot/core/session"
 )
 
@@ -15,7 +16,7 @@ const (
 
 // writes counts the writes of a Batch.
 func writes(b *session.Batch) int {
-	return len(b.Log) + len(b.Bindings) + len(b.Cursors) + len(b.Presences) + len(b.Entries) + len(b.Due) +
+	return len(b.Log) + len(b.Rewrites) + len(b.Bindings) + len(b.Cursors) + len(b.Presences) + len(b.Entries) + len(b.Due) +
 		len(b.Index) + len(b.Small)
 }
 
@@ -46,7 +47,7 @@ func checkShape(b *session.Batch) error {
 }
 
 func checkLog(b *session.Batch) error {
-	if len(b.Log) == 0 && b.State == nil {
+	if len(b.Log) == 0 && len(b.Rewrites) == 0 && b.State == nil {
 		return nil
 	}
 	switch {
@@ -61,14 +62,24 @@ func checkLog(b *session.Batch) error {
 		if r.Seq != last {
 			return malformed("log record %d stands where %d belongs", r.Seq, last)
 		}
-		if r.Turn != nil && r.Turn.Stamped() && (r.Turn.ID.Thread != b.Thread || r.Turn.ID.Seq != r.Seq) {
+		if !ownTurn(b, r) {
 			return malformed("log record %d is turn %s", r.Seq, r.Turn.ID)
+		}
+	}
+	for _, r := range b.Rewrites {
+		if r.Seq == 0 || r.Seq > b.After || !ownTurn(b, r) {
+			return malformed("it rewrites record %d of %d", r.Seq, b.After)
 		}
 	}
 	if b.State.Last != last {
 		return malformed("its thread state ends at %d, its log at %d", b.State.Last, last)
 	}
 	return nil
+}
+
+// ownTurn reports whether a record that holds a stamped turn holds its own.
+func ownTurn(b *session.Batch, r session.LogRecord) bool {
+	return r.Turn == nil || !r.Turn.Stamped() || r.Turn.ID == ledger.TurnID{Thread: b.Thread, Seq: r.Seq}
 }
 
 func (p *preparer) address(a session.Address) {

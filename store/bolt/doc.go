@@ -14,6 +14,7 @@
 //	├── p <address>                             presence        revision 16, JSON session.Presence
 //	├── e <address> 00 <key>                    entry           revision 16, state 1, end 1, hour 4, len 1, order, JSON session.Entry
 //	├── o <address> 00 <order> 00 <key>         waiting entry   –        present while the entry waits
+//	├── h <address> 00 <order> 00 <key>         heard entry     –        present while it is heard and not used
 //	├── x <hour 4> <address> 00 <key>           expiry          –        present once it no longer waits, if it may expire
 //	├── d <address>                             due             seq 8    the address is behind, up to this record
 //	├── m <address> 00 <message>                shown message   thread 16, seq 8, offset 8

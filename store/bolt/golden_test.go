@@ -64,6 +64,21 @@ func specimen() []session.Batch {
 	return []session.Batch{b, open}
 }
 
+// specimenTwo is what version 2 added: a heard entry, a signal, a used entry and one with what edits note.
+func specimenTwo() []session.Batch {
+	var out []session.Batch
+	for i, state := range []session.EntryState{session.EntryHeard, session.EntrySignal, session.EntryApplied, session.EntryUsed} {
+		e := entry(fmt.Sprint(3+i), state, session.EndNone)
+		e.Edited, e.Deleted, e.Asides = "7", true, []string{"I can't read .xlsx; text, images and code work."}
+		e.Inbound.Version, e.Inbound.TargetKey, e.Inbound.Action, e.Inbound.Continues, e.Inbound.Target = "7", "2", "retry", true, "2"
+		e.Inbound.Quotes = []session.Quote{{Kind: session.QuotePart, Author: "Ann", Own: true, Text: "said"}}
+		b := putting(e, session.Revision{})
+		b.ID, b.Entries[0].Expires = id(byte(3+i)), noon()
+		out = append(out, b)
+	}
+	return out
+}
+
 // dump writes every key and value of a store, keys in hexadecimal where they aren't text.
 func dump(t *testing.T, s *Store) string {
 	t.Helper()
@@ -85,12 +100,12 @@ func dump(t *testing.T, s *Store) string {
 }
 
 // The bytes on disk are a promise: a change that shows here needs a new format or a migration.
-func TestWhatIsWrittenIsVersionOne(t *testing.T) {
+func TestWhatIsWrittenIsVersionTwo(t *testing.T) {
 	s := fresh(t)
-	for _, b := range specimen() {
+	for _, b := range append(specimen(), specimenTwo()...) {
 		must(t, s, b)
 	}
-	compareGolden(t, filepath.Join("testdata", "v1.golden"), dump(t, s))
+	compareGolden(t, filepath.Join("testdata", "v2.golden"), dump(t, s))
 }
 
 func compareGolden(t *testing.T, path, got string) {
@@ -109,12 +124,17 @@ func compareGolden(t *testing.T, path, got string) {
 	}
 }
 
-// The whole file of schema version 1 can be opened for as long as this test is there.
-func TestAFileOfVersionOneIsReadable(t *testing.T) {
-	file := filepath.Join("testdata", "v1.db")
+// The whole file of a schema version can be opened for as long as this test is there.
+func TestFilesOfEveryVersionAreReadable(t *testing.T) {
 	if *golden {
-		writeDatabase(t, file)
+		writeDatabase(t, filepath.Join("testdata", "v2.db"))
 	}
+	for _, version := range []string{"v1", "v2"} {
+		t.Run(version, func(t *testing.T) { readable(t, filepath.Join("testdata", version+".db"), version) })
+	}
+}
+
+func readable(t *testing.T, file, version string) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +159,14 @@ func TestAFileOfVersionOneIsReadable(t *testing.T) {
 		t.Errorf("address %+v, %v", st, err)
 	}
 	list, err := s.EntriesAt(t.Context(), home, 10)
+	if version != "v1" && err == nil {
+		for i, b := range specimenTwo() {
+			if !reflect.DeepEqual(list[2+i].Entry, b.Entries[0].Entry) {
+				t.Errorf("entry %+v", list[2+i])
+			}
+		}
+		list = list[:2]
+	}
 	if err != nil || len(list) != 2 || !reflect.DeepEqual(list[0].Entry, b.Entries[0].Entry) || list[1].Rev != batches[1].ID {
 		t.Errorf("entries %+v, %v", list, err)
 	}
@@ -153,7 +181,7 @@ func TestAFileOfVersionOneIsReadable(t *testing.T) {
 	if _, err := s.Sweep(t.Context(), noon().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
-	must(t, s, accept("3"))
+	must(t, s, accept("30"))
 }
 
 // writeDatabase makes a small file: bbolt would make one of 16 MiB.
@@ -164,7 +192,7 @@ func writeDatabase(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range specimen() {
+	for _, b := range append(specimen(), specimenTwo()...) {
 		must(t, s, b)
 	}
 	if err := s.Close(); err != nil {

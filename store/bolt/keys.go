@@ -17,6 +17,7 @@ const (
 	famPresence = 'p'
 	famEntry    = 'e'
 	famWaiting  = 'o'
+	famHeard    = 'h'
 	famExpiry   = 'x'
 	famDue      = 'd'
 	famMessage  = 'm'
@@ -78,6 +79,10 @@ func waitingKey(id session.EntryID, order string) []byte {
 	return textKey(famWaiting, string(id.Address), order, id.Key)
 }
 
+func heardKey(id session.EntryID, order string) []byte {
+	return textKey(famHeard, string(id.Address), order, id.Key)
+}
+
 func expiryKey(hour uint32, id session.EntryID) []byte {
 	k := binary.BigEndian.AppendUint32([]byte{famExpiry}, hour)
 	k = append(k, id.Address...)
@@ -108,7 +113,7 @@ func parts(key []byte, n int) (out []string, ok bool) {
 	return out, len(out) == n
 }
 
-// entryOfWaiting reads the entry's id and order out of a key of the index of waiting entries.
+// entryOfWaiting reads the entry's id and order out of a key of the index of waiting or of heard entries.
 func entryOfWaiting(key []byte) (id session.EntryID, order string, ok bool) {
 	p, ok := parts(key, 3)
 	if !ok {

@@ -6,16 +6,43 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"orebot/core/session"
 )
 
 // schemaVersion is what this program writes. It is the number of migrations and one.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // migration brings a bucket from one schema version to the next, within one transaction.
 type migration func(*bolt.Bucket) error
 
 // migrations are all steps in order: the first leads from version 1 to version 2. A step is never changed once it is released.
-func migrations() []migration { return nil }
+func migrations() []migration { return []migration{listHeard} }
+
+// listHeard makes the index of heard entries, which version 1 didn't have.
+func listHeard(b *bolt.Bucket) error {
+	var keys [][]byte
+	c := b.Cursor()
+	for k, v := c.Seek([]byte{famEntry}); len(k) > 0 && k[0] == famEntry; k, v = c.Next() {
+		p, ok := parts(k, 2)
+		if !ok {
+			continue // a chunk
+		}
+		body, _, err := open(v)
+		if err != nil {
+			continue // Check finds it
+		}
+		if h, _, err := decodeEntryHead(body); err == nil && h.state == session.EntryHeard {
+			keys = append(keys, heardKey(session.EntryID{Address: session.Address(p[0]), Key: p[1]}, h.order))
+		}
+	}
+	for _, k := range keys {
+		if err := b.Put(k, []byte{formatV1}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func schemaKey() []byte { return []byte{famSchema} }
 

@@ -108,7 +108,7 @@ func TestOpenErrorsAreOneSentence(t *testing.T) {
 		{"a directory", func(t *testing.T, path string) { mkdir(t, path) }, Foreign,
 			"%s is not a state database (not a regular file)"},
 		{"another program's", foreign, Foreign, "%s is not a state database (it holds something else)"},
-		{"a newer schema", newer, Newer, "state database %s was written by a newer orebot (schema version 7, this one knows 1)"},
+		{"a newer schema", newer, Newer, "state database %s was written by a newer orebot (schema version 7, this one knows 2)"},
 		{"both roots gone", func(t *testing.T, path string) {
 			closed(t, path)
 			overwrite(t, path, 64, noise[:16])

@@ -125,6 +125,11 @@ func (p *preparer) records(b *session.Batch) {
 		v, err := encodeLog(r)
 		p.log = append(p.log, plain{key, p.sealed(key, v, err)})
 	}
+	for _, r := range b.Rewrites {
+		key := p.once(logKey(b.Thread, r.Seq))
+		v, err := encodeLog(r)
+		p.log = append(p.log, plain{key, p.sealed(key, v, err)})
+	}
 	if len(b.Log) > 0 {
 		p.last = b.Log[len(b.Log)-1].Seq
 	}

@@ -96,7 +96,7 @@ func (s *Store) Waiting(ctx context.Context, a session.Address) ([]session.Store
 		prefix := textKey(famWaiting, string(a), "")
 		c := b.Cursor()
 		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix) && err == nil; k, _ = c.Next() {
-			raw, err = appendWaiting(b, raw, k)
+			raw, err = appendListed(b, raw, k)
 		}
 		return err
 	})
@@ -106,8 +106,32 @@ func (s *Store) Waiting(ctx context.Context, a session.Address) ([]session.Store
 	return decodeEntries(raw)
 }
 
-// appendWaiting adds the entry that a key of the index of waiting entries names.
-func appendWaiting(b *bolt.Bucket, raw []rawEntry, k []byte) ([]rawEntry, error) {
+// Heard implements session.Reader.
+func (s *Store) Heard(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
+	var raw []rawEntry
+	err := s.view(ctx, func(b *bolt.Bucket) (err error) {
+		prefix := textKey(famHeard, string(a), "")
+		c := b.Cursor()
+		k, _ := c.Seek(append(bytes.Clone(prefix), 0xff)) // above every UTF-8 text
+		if k == nil {
+			k, _ = c.Last()
+		} else {
+			k, _ = c.Prev()
+		}
+		for ; bytes.HasPrefix(k, prefix) && len(raw) < limit && err == nil; k, _ = c.Prev() {
+			raw, err = appendListed(b, raw, k)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(raw)
+	return decodeEntries(raw)
+}
+
+// appendListed adds the entry that a key of the index of waiting or of heard entries names.
+func appendListed(b *bolt.Bucket, raw []rawEntry, k []byte) ([]rawEntry, error) {
 	id, _, ok := entryOfWaiting(k)
 	if !ok {
 		return raw, corrupt(bytes.Clone(k), errShort)

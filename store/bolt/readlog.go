@@ -12,7 +12,7 @@ import (
 	"orebot/core/session"
 )
 
-var errNoEntry = errors.New("it waits, but isn't there")
+var errNoEntry = errors.New("it is listed, but isn't there")
 
 // rawRecord is a log record copied out of a read transaction and not yet decoded.
 type rawRecord struct {

@@ -19,13 +19,14 @@ type sums struct {
 
 // tally counts entries that no longer wait.
 type tally struct {
-	Heard int64                 `json:"heard"`
-	Ended map[session.End]int64 `json:"ended,omitempty"`
+	Heard   int64                 `json:"heard"`
+	Signals int64                 `json:"signals,omitempty"` // that wait too
+	Ended   map[session.End]int64 `json:"ended,omitempty"`
 }
 
 // add counts an entry n times, among the kept.
 func (s *sums) add(h entryHead, n int64) {
-	if h.state.Waits() {
+	if h.state.Waits() && !h.state.IsSignal() {
 		s.Waiting += n
 		return
 	}
@@ -38,9 +39,13 @@ func (s *sums) expire(h entryHead) {
 	s.Expired.add(h, 1)
 }
 
-// add counts every state that neither waits nor is heard as ended, those of a later version too.
+// add counts every state that is no signal's, neither waits nor is heard as ended, those of a later version too.
 func (t *tally) add(h entryHead, n int64) {
-	if h.state == session.EntryHeard {
+	switch {
+	case h.state.IsSignal():
+		t.Signals += n
+		return
+	case h.state.IsHeard():
 		t.Heard += n
 		return
 	}
@@ -63,12 +68,15 @@ func (s sums) equal(o sums) bool {
 	return s.Waiting == o.Waiting && s.Kept.equal(o.Kept) && s.Expired.equal(o.Expired)
 }
 
-func (t tally) equal(o tally) bool { return t.Heard == o.Heard && maps.Equal(t.Ended, o.Ended) }
+func (t tally) equal(o tally) bool {
+	return t.Heard == o.Heard && t.Signals == o.Signals && maps.Equal(t.Ended, o.Ended)
+}
 
 func (s sums) totals() session.Totals {
 	t := session.Totals{
 		Ended:   make(map[session.End]uint64),
 		Heard:   uint64(s.Kept.Heard + s.Expired.Heard),
+		Signals: uint64(s.Kept.Signals + s.Expired.Signals),
 		Waiting: uint64(s.Waiting),
 	}
 	for _, m := range []map[session.End]int64{s.Kept.Ended, s.Expired.Ended} {

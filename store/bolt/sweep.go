@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"time"
+
+	"orebot/core/session"
 )
 
 // maxSweepKeys is how many keys one commit of a sweep deletes.
@@ -90,5 +92,10 @@ func (j *sweepJob) expire(w *writer, k []byte) int {
 	}
 	w.sums.expire(*h)
 	j.n++
-	return 1 + w.drop(key)
+	n := 1 + w.drop(key)
+	if h.state == session.EntryHeard {
+		w.remove(heardKey(id, h.order))
+		n++
+	}
+	return n
 }

@@ -100,7 +100,7 @@ func (c *inspection) family(k, body []byte) error {
 		return c.threadKey(k, body)
 	case famEntry:
 		return c.entry(k, body)
-	case famWaiting, famExpiry:
+	case famWaiting, famHeard, famExpiry:
 		return c.entryIndex(k)
 	case famBinding:
 		_, _, err := decodeRecord[session.Binding](body)

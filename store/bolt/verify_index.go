@@ -27,13 +27,17 @@ func (c *inspection) entry(k, body []byte) error {
 	if h.state.Waits() && c.b.Get(waitingKey(id, h.order)) == nil {
 		return errors.New("it waits, but isn't listed")
 	}
+	if h.state == session.EntryHeard && c.b.Get(heardKey(id, h.order)) == nil {
+		return errors.New("it is heard, but isn't listed")
+	}
 	if !h.state.Waits() && h.hour != 0 && c.b.Get(expiryKey(h.hour, id)) == nil {
 		return errors.New("it may expire, but isn't listed")
 	}
 	return nil
 }
 
-// entryIndex checks that a key of the index of waiting entries, or of the expiry index, leads to an entry that belongs there.
+// entryIndex checks that a key of the indexes of waiting or heard entries, or of the expiry index, leads to an entry that belongs
+// there.
 func (c *inspection) entryIndex(k []byte) error {
 	id, order, ok := entryOfWaiting(k)
 	var hour uint32
@@ -52,7 +56,12 @@ func (c *inspection) entryIndex(k []byte) error {
 	if err != nil {
 		return err
 	}
-	if k[0] == famWaiting && (!h.state.Waits() || h.order != order) || k[0] == famExpiry && (h.state.Waits() || h.hour != hour) {
+	belongs := map[byte]bool{
+		famWaiting: h.state.Waits() && h.order == order,
+		famHeard:   h.state == session.EntryHeard && h.order == order,
+		famExpiry:  !h.state.Waits() && h.hour == hour,
+	}
+	if !belongs[k[0]] {
 		return fmt.Errorf("it lists %s, which doesn't belong there", id)
 	}
 	return nil

@@ -85,6 +85,9 @@ func (m *Memory) apply(b *session.Batch, e encoded) {
 		}
 		t.rev, t.last, t.state = b.ID, b.State.Last, e.state
 		t.log = append(t.log, e.log...)
+		for seq, rec := range e.old {
+			t.log[seq-1] = rec
+		}
 	}
 	for _, w := range b.Entries {
 		m.applyEntry(w, e)

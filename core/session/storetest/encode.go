@@ -12,6 +12,7 @@ import (
 // encoded holds the values of a Batch in the order of its writes.
 type encoded struct {
 	log    []logged
+	old    map[ledger.Seq]logged // replaced
 	state  []byte
 	bodies map[string][]byte // by record name; nil: drop
 }
@@ -24,8 +25,8 @@ type encoder struct {
 }
 
 func encode(b *session.Batch) (encoded, error) {
-	e := &encoder{encoded: encoded{bodies: make(map[string][]byte)}}
-	n := len(b.Log) + len(b.Bindings) + len(b.Cursors) + len(b.Presences) + len(b.Entries) + len(b.Due) + len(b.Index) + len(b.Small)
+	e := &encoder{encoded: encoded{bodies: make(map[string][]byte), old: make(map[ledger.Seq]logged)}}
+	n := len(b.Log) + len(b.Rewrites) + len(b.Bindings) + len(b.Cursors) + len(b.Presences) + len(b.Entries) + len(b.Due) + len(b.Index) + len(b.Small)
 	e.must(b.ID != session.BatchID{}, "it has no id")
 	e.must(n <= session.MaxBatchWrites, "%d writes", n)
 	e.checkLog(b)
@@ -112,7 +113,7 @@ func (e *encoder) indexes(b *session.Batch) {
 }
 
 func (e *encoder) checkLog(b *session.Batch) {
-	if len(b.Log) == 0 && b.State == nil {
+	if len(b.Log) == 0 && len(b.Rewrites) == 0 && b.State == nil {
 		return
 	}
 	e.must(!b.Thread.IsZero(), "a log without a thread")
@@ -121,12 +122,12 @@ func (e *encoder) checkLog(b *session.Batch) {
 	for _, r := range b.Log {
 		last++
 		e.must(r.Seq == last, "record %d where %d belongs", r.Seq, last)
-		e.must(ownTurn(r, b.Thread), "record %d is another turn", r.Seq)
-		body, err := logBody(r)
-		e.must(err == nil, "record %d: %v", r.Seq, err)
-		e.must(len(body) <= session.MaxValueBytes, "record %d: %d bytes", r.Seq, len(body))
-		e.size += len(body)
-		e.log = append(e.log, logged{r.Kind, body})
+		e.log = append(e.log, e.record(r, b.Thread))
+	}
+	for _, r := range b.Rewrites {
+		_, twice := e.old[r.Seq]
+		e.must(r.Seq > 0 && r.Seq <= b.After && !twice, "record %d can't be rewritten", r.Seq)
+		e.old[r.Seq] = e.record(r, b.Thread)
 	}
 	if b.State == nil {
 		return
@@ -135,6 +136,16 @@ func (e *encoder) checkLog(b *session.Batch) {
 	body, err := json.Marshal(b.State)
 	e.must(err == nil, "state: %v", err)
 	e.state = body
+}
+
+// record encodes a record of the log.
+func (e *encoder) record(r session.LogRecord, id ledger.ThreadID) logged {
+	e.must(ownTurn(r, id), "record %d is another turn", r.Seq)
+	body, err := logBody(r)
+	e.must(err == nil, "record %d: %v", r.Seq, err)
+	e.must(len(body) <= session.MaxValueBytes, "record %d: %d bytes", r.Seq, len(body))
+	e.size += len(body)
+	return logged{r.Kind, body}
 }
 
 func ownTurn(r session.LogRecord, id ledger.ThreadID) bool {

@@ -15,6 +15,8 @@ func entryLaws() []law {
 		{"an entry comes back as it was", entryRoundTrip},
 		{"waiting entries come by order", waiting},
 		{"entries of an address are listed by key", entriesAt},
+		{"heard entries come by order until they are used", heardList},
+		{"signals wait, and are counted apart", signals},
 		{"the totals add up", totals},
 	}
 }
@@ -84,6 +86,66 @@ func waiting(f *fixture) {
 	f.reopen()
 	f.waits(home, "k5", "k9")
 	f.waits(other, "x")
+}
+
+func heard(a session.Address, key, order string) session.Entry {
+	e := message(a, key, order)
+	e.State = session.EntryHeard
+	return e
+}
+
+func (f *fixture) heardKeys(limit int, want ...string) {
+	f.Helper()
+	list, err := f.Store.Heard(f.Context(), home, limit)
+	f.ok(err)
+	got := []string{}
+	for _, e := range list {
+		got = append(got, e.ID.Key)
+	}
+	if !reflect.DeepEqual(got, append([]string{}, want...)) {
+		f.Errorf("heard, up to %d: %v, want %v", limit, got, want)
+	}
+}
+
+func heardList(f *fixture) {
+	f.heardKeys(9)
+	revs := map[string]session.Revision{}
+	for _, e := range []session.Entry{heard(home, "k9", "10"), heard(home, "k1", "20"), heard(home, "k5", "30"), heard(home, "k0", "05"),
+		heard(other, "x", "15"), heard(home+"/1", "y", "15"), message(home, "k2", "25")} {
+		revs[e.ID.Key] = f.must(accept(e)).Rev
+	}
+	f.heardKeys(9, "k0", "k9", "k1", "k5")
+	f.heardKeys(2, "k1", "k5")
+	f.heardKeys(0)
+	used := heard(home, "k1", "20")
+	used.State = session.EntryUsed
+	f.must(change(used, revs["k1"]))
+	f.must(change(message(home, "k9", "10"), revs["k9"])) // an edit that calls makes a message of it
+	f.must(change(heard(home, "k5", "01"), revs["k5"]))
+	f.reopen()
+	f.heardKeys(9, "k5", "k0")
+	f.waits(home, "k9", "k2")
+	f.totals(session.Totals{Ended: map[session.End]uint64{}, Waiting: 2, Heard: 5})
+}
+
+func signals(f *fixture) {
+	s := message(home, "k1/edit", "10")
+	s.State = session.EntrySignal
+	r := f.must(accept(s))
+	f.must(accept(message(home, "k1", "10")))
+	f.waits(home, "k1", "k1/edit")
+	f.totals(session.Totals{Ended: map[session.End]uint64{}, Waiting: 1, Signals: 1})
+	s.State = session.EntryApplied
+	b := change(s, r.Rev)
+	b.Entries[0].Expires = noon()
+	f.must(b)
+	claimed := message(home, "k2", "20")
+	claimed.State = session.EntryApplied
+	f.must(accept(claimed))
+	f.reopen()
+	f.waits(home, "k1")
+	f.totals(session.Totals{Ended: map[session.End]uint64{}, Waiting: 1, Signals: 2})
+	f.conflict(accept(message(home, "k2", "20")))
 }
 
 func entriesAt(f *fixture) {

@@ -20,6 +20,8 @@ func logLaws() []law {
 		{"a window of the log is read", window},
 		{"a long record lies between short ones", long},
 		{"threads don't see each other", apart},
+		{"a record is rewritten, and nothing is left of it", rewrite},
+		{"only what is on the log can be rewritten", rewriteRefused},
 	}
 }
 
@@ -152,4 +154,55 @@ func apart(f *fixture) {
 	if ok || len(log) != 0 {
 		f.Error("a thread that nobody opened is there")
 	}
+}
+
+// rewriting is the Batch that replaces records of a log that ends at after.
+func rewriting(id ledger.ThreadID, after ledger.Seq, recs ...session.LogRecord) session.Batch {
+	b := appending(id, after, 0)
+	b.Rewrites = recs
+	return b
+}
+
+func rewrite(f *fixture) {
+	id := threadNo(1)
+	b := appending(id, 0, 4)
+	b.Log[1] = turn(id, 2, strings.Repeat("secret ", 3000))
+	f.must(b)
+	hollow := turn(id, 2, "x")
+	hollow.Turn.Artifacts = nil
+	longer := turn(id, 3, strings.Repeat("longer ", 3000))
+	next := appending(id, 4, 1)
+	next.Rewrites = []session.LogRecord{hollow, longer}
+	f.must(next)
+	f.reopen()
+	log, err := f.Store.Log(f.Context(), id, 1, 10)
+	f.ok(err)
+	want := []session.LogRecord{b.Log[0], hollow, longer, b.Log[3], next.Log[0]}
+	if !reflect.DeepEqual(log, want) {
+		f.Errorf("log\n got %+v\nwant %+v", log, want)
+	}
+	f.must(rewriting(id, 5, turn(id, 2, "again")))
+	stale := rewriting(id, 4, turn(id, 2, "stale"))
+	if c := f.conflict(stale); c.What != "log" {
+		f.Errorf("the conflict is on %s", c.What)
+	}
+	log, err = f.Store.Log(f.Context(), id, 2, 1)
+	f.ok(err)
+	if len(log) != 1 || log[0].Turn.Text() != "again" {
+		f.Errorf("record 2 is %+v", log)
+	}
+}
+
+func rewriteRefused(f *fixture) {
+	id := threadNo(1)
+	f.must(appending(id, 0, 2))
+	f.refused(rewriting(id, 2, turn(id, 3, "x")))
+	f.refused(rewriting(id, 2, session.LogRecord{Kind: session.KindTip, Tip: &session.TipMove{}}))
+	f.refused(rewriting(id, 2, turn(id, 1, "x"), turn(id, 1, "y")))
+	f.refused(rewriting(id, 2, turn(threadNo(2), 1, "x")))
+	f.refused(rewriting(id, 2, turn(id, 1, strings.Repeat("x", session.MaxValueBytes))))
+	bare := rewriting(id, 2, turn(id, 1, "x"))
+	bare.State = nil
+	f.refused(bare)
+	f.must(appending(id, 2, 1))
 }

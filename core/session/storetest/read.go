@@ -54,6 +54,15 @@ func (m *Memory) Waiting(ctx context.Context, a session.Address) ([]session.Stor
 	return out, ctx.Err()
 }
 
+// Heard implements session.Reader.
+func (m *Memory) Heard(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.entries(func(e session.Entry) bool { return e.ID.Address == a && e.State == session.EntryHeard })
+	slices.SortStableFunc(out, func(a, b session.StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
+	return out[max(0, len(out)-max(0, limit)):], ctx.Err()
+}
+
 // Address implements session.Reader.
 func (m *Memory) Address(ctx context.Context, a session.Address) (st session.AddressState, err error) {
 	m.mu.Lock()
@@ -140,9 +149,11 @@ func (m *Memory) Totals(ctx context.Context) (session.Totals, error) {
 	t := session.Totals{Ended: make(map[session.End]uint64)}
 	for _, e := range m.entries(func(session.Entry) bool { return true }) {
 		switch {
+		case e.State.IsSignal():
+			t.Signals++
 		case e.State.Waits():
 			t.Waiting++
-		case e.State == session.EntryHeard:
+		case e.State.IsHeard():
 			t.Heard++
 		default:
 			t.Ended[e.End]++
