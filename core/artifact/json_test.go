@@ -79,6 +79,23 @@ func TestGoldenReadsBack(t *testing.T) {
 	}
 }
 
+// A member that this program doesn't know is no obstacle and makes two equal artifacts no less equal; a kind that it doesn't know
+// keeps all of its members. So what must survive an older program comes as a kind.
+func TestLaterMembersAndLaterKinds(t *testing.T) {
+	a, err := artifact.Unmarshal([]byte(`{"kind":"text","content":"a","lang":{"x":[1]}}`))
+	if err != nil || a != artifact.Artifact(artifact.Text{Content: "a"}) {
+		t.Errorf("got %#v, %v", a, err)
+	}
+	const later = `{"kind":"text_in","lang":{"x":[1]},"content":"a"}`
+	a, err = artifact.Unmarshal([]byte(later))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := artifact.Marshal(a); err != nil || string(b) != later {
+		t.Errorf("got %s, %v", b, err)
+	}
+}
+
 func TestJSONInsideOtherValues(t *testing.T) {
 	b, err := json.Marshal(map[string]any{"a": artifact.Text{Content: "x"}, "b": &artifact.Image{URL: "u"}})
 	if err != nil {

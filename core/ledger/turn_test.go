@@ -39,6 +39,7 @@ func turns() []ledger.Turn {
 		{ID: ledger.TurnID{Thread: id, Seq: 3}, Parent: 2, Role: ledger.RoleTool, Time: at, Artifacts: []artifact.Artifact{artifact.ToolResult{ToolCallID: "c", Content: "noon"}}},
 		{ID: ledger.TurnID{Thread: id, Seq: 9}, Parent: 3, Role: ledger.RoleSystem, Time: at, Artifacts: text("so far"), Covers: 2},
 		{ID: ledger.TurnID{Thread: id, Seq: 10}, Parent: 9, Role: "critic", Time: at},
+		{ID: ledger.TurnID{Thread: id, Seq: 11}, Parent: 10, Role: ledger.RoleUser, Artifacts: text("hi"), Time: at, Author: "slack:U1", Speaker: "Alice [A]"},
 	}
 }
 
@@ -80,6 +81,15 @@ func TestTurnGoldenReadsBack(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("turn %d: got %#v, want %#v", i, got, want)
 		}
+	}
+}
+
+// What a later version adds to a turn or to an artifact doesn't keep this one from reading it.
+func TestLaterMembersAreReadOver(t *testing.T) {
+	turn, err := ledger.DecodeTurn([]byte(`{"role":"user","mood":"good","art":[{"kind":"text","content":"a","lang":{"x":[1]}}],"by":"slack:U1"}`), nil)
+	want := ledger.Turn{Role: ledger.RoleUser, Author: "slack:U1", Artifacts: text("a")}
+	if err != nil || !reflect.DeepEqual(turn, want) {
+		t.Errorf("got %#v, %v", turn, err)
 	}
 }
 

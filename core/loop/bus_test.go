@@ -10,6 +10,7 @@ import (
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
+	"orebot/core/models"
 )
 
 func said(role ledger.Role, s string) TurnCompleteEvent {
@@ -271,5 +272,73 @@ func TestTurnsAreStorable(t *testing.T) {
 		if len(turn.Artifacts) != 1 || turn.Text() != "a\ufffdb" {
 			t.Errorf("got %#v", turn.Artifacts)
 		}
+	}
+}
+
+// A callback may emit: what it emits comes before what made it do so.
+func TestCallbacksMayEmit(t *testing.T) {
+	d := &diary{}
+	var s *Step
+	s = New(WithState(ledger.NewBuffer()), WithOnEmit(d.on, func(ctx context.Context, ev OutputEvent) {
+		if e, ok := ev.(TurnCompleteEvent); ok {
+			s.Emit(ctx, NoticeEvent{Notice: Notice{Content: e.Turn.Text()}})
+		}
+	}))
+	defer s.Close()
+	ch := s.Subscribe()
+	s.Emit(t.Context(), said(ledger.RoleUser, "x"))
+	seen := &diary{events: read(t, ch, 2)}
+	if d.String() != "turn user#1, notice x" || seen.String() != "notice x, turn user#1" {
+		t.Errorf("callbacks got %s, the subscriber %s", d, seen)
+	}
+}
+
+// Everything that may be called from any goroutine, at once, beside the turns of the one that owns the thread, until Close.
+func TestEverythingAtOnce(t *testing.T) {
+	st := ledger.NewBuffer()
+	relay := handle(func(ctx context.Context, _ artifact.Artifact, e Emitter) error {
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() { e.Emit(ctx, said(ledger.RoleTool, "r")) })
+		}
+		wg.Wait()
+		return nil
+	})
+	s := New(WithState(st), WithHandlers(relay), WithOnEmit(func(context.Context, OutputEvent) {}))
+	var others, readers sync.WaitGroup
+	const rounds = 40
+	for i := range 3 {
+		others.Go(func() {
+			for range rounds {
+				s.SetEventContext(WithProvenance(context.Background(), "p"))
+				s.Emit(context.Background(), number(i))
+				s.Emit(context.Background(), said(ledger.RoleUser, "x"))
+				ch := s.Subscribe("notice", "turn_complete")
+				readers.Go(func() {
+					for range ch {
+					}
+				})
+			}
+		})
+	}
+	for range rounds {
+		if _, err := s.Submit(t.Context(), nil, ledger.RoleUser, text("q")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Turn(t.Context(), nil, models.Spec{}, says(delta("a"), delta("b"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	others.Wait()
+	for range 3 {
+		others.Go(func() { s.Emit(context.Background(), said(ledger.RoleUser, "late")) })
+		others.Go(func() { _ = s.Close() })
+		others.Go(func() { _ = s.Subscribe() })
+	}
+	others.Wait()
+	readers.Wait()
+	// Each round: a turn of Submit's and of Turn's with two results each, and three of the others'.
+	if n, want := len(st.Turns()), rounds*(2*3+3)+3; n != want {
+		t.Errorf("%d turns, want %d", n, want)
 	}
 }

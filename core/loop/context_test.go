@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -171,5 +173,28 @@ func TestSpans(t *testing.T) {
 		if p, _ := ProvenanceFrom(ev.Context()); p != "p" {
 			t.Errorf("%s: provenance %q", tell(ev), p)
 		}
+		parent := fmt.Sprintf(`"traceparent":"00-%s-%s-01"`, want.TraceID(), want.SpanID())
+		if got := asJSON(t, ev); !strings.Contains(got, parent) {
+			t.Errorf("%s: %s, want %s in it", tell(ev), got, parent)
+		}
+	}
+}
+
+// A span ends even where a callback panics in the middle of it.
+func TestSpanOfAPanic(t *testing.T) {
+	rec := tracetest.NewSpanRecorder()
+	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(rec)).Tracer("test")
+	s := New(WithTracer(tracer), WithOnEmit(func(context.Context, OutputEvent) { panic("callback") }))
+	for _, run := range []func(){
+		func() { _, _ = s.Turn(t.Context(), nil, models.Spec{}, says(text("a"))) },
+		func() { _, _ = s.Submit(t.Context(), nil, ledger.RoleUser, text("q")) },
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			run()
+		}()
+	}
+	if n := len(rec.Ended()); n != 2 {
+		t.Errorf("%d spans ended", n)
 	}
 }

@@ -79,9 +79,10 @@ func (s *Step) SetEventContext(ctx context.Context) { s.bus.setContext(ctx) }
 // failure is emitted as an ErrorEvent too, except that of a turn whose ctx was
 // cancelled without a cause. A panic in the provider, a transform or a handler is
 // a failure like another, with a *PanicError in its chain.
-func (s *Step) Turn(ctx context.Context, st ledger.State, spec models.Spec, p provider.Provider, opts ...provider.InvokeOption) (_ ledger.State, err error) {
+func (s *Step) Turn(ctx context.Context, st ledger.State, spec models.Spec, p provider.Provider, opts ...provider.InvokeOption) (ledger.State, error) {
 	ctx, end := s.span(ctx, "loop.turn")
-	defer func() { end(err) }()
+	var err error
+	defer func() { end(err) }() // after a callback's panic too
 	err = s.turn(ctx, st, spec, p, opts)
 	return s.target(st), err
 }
@@ -89,8 +90,9 @@ func (s *Step) Turn(ctx context.Context, st ledger.State, spec models.Spec, p pr
 // Submit records a turn of the given role, announces it and runs the handlers on
 // its artifacts. It returns the state that the turn is on. Where it is appended
 // and how it fails is as in Turn.
-func (s *Step) Submit(ctx context.Context, st ledger.State, role ledger.Role, artifacts ...artifact.Artifact) (_ ledger.State, err error) {
+func (s *Step) Submit(ctx context.Context, st ledger.State, role ledger.Role, artifacts ...artifact.Artifact) (ledger.State, error) {
 	ctx, end := s.span(ctx, "loop.submit")
+	var err error
 	defer func() { end(err) }()
 	err = s.submit(ctx, st, role, artifacts)
 	return s.target(st), err
