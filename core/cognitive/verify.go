@@ -20,8 +20,13 @@ const DefaultTries = 3
 type Check func(ctx context.Context, answer ledger.Turn) (complaint string, err error)
 
 // Promoter is a State that can make a draft an answer to deliver. Verify needs
-// one.
+// one: the State that Inner returns, which is the executor's bound state.
 type Promoter interface {
+	// Promote makes the draft with this id an answer: from when it returns nil,
+	// the turn is final, whoever asked has their end, and the State's Turns show
+	// it without Draft. It is asked once a run, for the last assistant turn that
+	// was appended, with the run's ctx. An error leaves the turn a draft, unless
+	// it says that the outcome is unknown, and ends the run.
 	Promote(ctx context.Context, id ledger.TurnID) error
 }
 

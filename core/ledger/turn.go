@@ -27,7 +27,8 @@ type Turn struct {
 	ID TurnID
 	// Parent is the turn this one follows; zero at the root.
 	Parent Seq
-	Role   Role
+	// Role is who speaks.
+	Role Role
 	// Artifacts are complete: a Delta has no place in a turn.
 	Artifacts []artifact.Artifact
 	// Time is when the turn was appended.

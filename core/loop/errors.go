@@ -13,8 +13,10 @@ import (
 // until then, put together as it would have been in the complete turn. It is
 // what is left of a turn that was not appended.
 type InterruptedError struct {
+	// Artifacts are in order, without fragments; none where nothing had come in.
 	Artifacts []artifact.Artifact
-	Err       error
+	// Err is the provider's error, a *PanicError where it panicked.
+	Err error
 }
 
 // Error returns the text of the provider's error.
@@ -26,8 +28,10 @@ func (e *InterruptedError) Unwrap() error { return e.Err }
 // AppendError says that a complete turn could not be appended to the state, or
 // that it isn't known whether it was.
 type AppendError struct {
+	// Role is that of the turn.
 	Role ledger.Role
-	Err  error
+	// Err is the state's error.
+	Err error
 }
 
 // Error names the role of the turn and the state's error.

@@ -35,6 +35,7 @@ type OutputEvent interface {
 // ArtifactEvent carries one artifact as the provider sent it, fragments
 // included, and each block that was put together from fragments.
 type ArtifactEvent struct {
+	// Artifact is complete or a Delta; it may not be nil.
 	Artifact artifact.Artifact
 	// Ctx says where the event comes from; nil is filled in by Emit.
 	Ctx context.Context
@@ -55,6 +56,7 @@ func (e ArtifactEvent) Context() context.Context { return orBackground(e.Ctx) }
 // event that Emit appends to the bound state; whoever receives it gets the turn
 // as it was stamped.
 type TurnCompleteEvent struct {
+	// Turn is appended where it isn't stamped yet.
 	Turn ledger.Turn
 	// Ctx says where the event comes from; nil is filled in by Emit.
 	Ctx context.Context
@@ -98,7 +100,9 @@ func (e ErrorEvent) Context() context.Context { return orBackground(e.Ctx) }
 // ActivityEvent says that long work beside the model begins or ends: a command,
 // a tool, anything a person may have to wait for.
 type ActivityEvent struct {
-	Active      bool
+	// Active is true when the work begins and false when it ends.
+	Active bool
+	// Description says what is being done, in words for people; it may be empty.
 	Description string
 	// Ctx says where the event comes from; nil is filled in by Emit.
 	Ctx context.Context

@@ -48,7 +48,9 @@ func (k Kind) String() string {
 
 // Error is a failed call.
 type Error struct {
-	Kind  Kind
+	// Kind says what can be done about it.
+	Kind Kind
+	// Model is the model that was asked, as the Spec named it.
 	Model string
 	// Host is where the server is, without credentials.
 	Host string
