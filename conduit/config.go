@@ -24,6 +24,7 @@ type Config struct {
 	// Place names what the platform limits together, such as a chat with all its topics: told to wait for one, all of them wait.
 	// Default: each address for itself.
 	Place    func(session.Address) string
+	Pauses   *Pauses          // of posts; the conduit's other methods may have it told too. Default: the couriers' own
 	Backoff  Backoff          // default: 0.5 s … 60 s
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; default 5 s
 	Now      func() time.Time // default: time.Now
@@ -64,6 +65,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
+	}
+	if cfg.Pauses == nil {
+		cfg.Pauses = NewPauses(cfg.Now)
 	}
 	if cfg.Counters == nil {
 		cfg.Counters = observe.Nop{}

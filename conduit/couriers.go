@@ -15,8 +15,8 @@ var ErrLeaseLost = errors.New("conduit: the lease is lost")
 // Couriers delivers to the addresses of one conduit.
 type Couriers struct {
 	cfg     Config
-	posting pause         // of posts
-	asking  pause         // of look-ups, which have limits of their own
+	posting *Pauses       // of posts
+	asking  *Pauses       // of look-ups, which have limits of their own
 	freed   chan struct{} // has one in it once a courier ended or waits
 
 	mu      sync.Mutex
@@ -44,7 +44,7 @@ func New(cfg Config) (*Couriers, error) {
 	}
 	cfg = cfg.withDefaults()
 	return &Couriers{
-		cfg: cfg, posting: pause{now: cfg.Now}, asking: pause{now: cfg.Now}, freed: make(chan struct{}, 1),
+		cfg: cfg, posting: cfg.Pauses, asking: NewPauses(cfg.Now), freed: make(chan struct{}, 1),
 		table: map[session.Address]*job{},
 	}, nil
 }

@@ -38,9 +38,10 @@ type Paces struct {
 	place func(session.Address) (string, Rate)
 	all   *rate.Limiter
 
-	mu    sync.Mutex
-	keys  map[string]*paced
-	sweep int // forget idle keys when there are this many
+	mu      sync.Mutex
+	keys    map[string]*paced
+	waiting int // in all
+	sweep   int // forget idle keys when there are this many
 }
 
 // paced is the limit of one key.
@@ -79,6 +80,7 @@ func (p *Paces) take(a session.Address) *paced {
 		p.keys[key] = k
 	}
 	k.waiting++
+	p.waiting++
 	return k
 }
 
@@ -86,7 +88,19 @@ func (p *Paces) give(k *paced) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k.waiting--
+	p.waiting--
 }
+
+// Busy reports whether a post waits for its turn, or the next one at a would have to. Then nothing less than a post may be sent.
+func (p *Paces) Busy(a session.Address) bool {
+	key, _ := p.place(a)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := p.keys[key]
+	return p.waiting > 0 || empty(p.all) || k != nil && empty(k.limit)
+}
+
+func empty(l *rate.Limiter) bool { return l.Limit() != rate.Inf && l.Tokens() < 1 }
 
 // forget drops idle keys once they have doubled in number since the last time.
 func (p *Paces) forget() {

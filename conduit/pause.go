@@ -10,9 +10,9 @@ import (
 // pauseWindow is how close together two places must be told to wait for the whole method to do so.
 const pauseWindow = time.Second
 
-// pause holds back who calls one method of the platform. A place that is told to wait waits alone, with all of its addresses; a second
-// place within a second shows that the platform means everybody.
-type pause struct {
+// Pauses hold back who calls a platform that asked for silence. A place that is told to wait waits alone, with all of its addresses; a
+// second place within a second shows that the platform means everybody. They are safe for concurrent use.
+type Pauses struct {
 	now func() time.Time
 
 	mu     sync.Mutex
@@ -22,8 +22,16 @@ type pause struct {
 	at     time.Time
 }
 
-// told notes that the platform told a place to wait for d.
-func (p *pause) told(place string, d time.Duration) {
+// NewPauses returns Pauses without any. A nil now is time.Now.
+func NewPauses(now func() time.Time) *Pauses {
+	if now == nil {
+		now = time.Now
+	}
+	return &Pauses{now: now}
+}
+
+// Told notes that the platform told a place to wait for d.
+func (p *Pauses) Told(place string, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -46,8 +54,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// left is how long the place has to wait; 0 or less: not at all.
-func (p *pause) left(place string) time.Duration {
+// Left is how long the place has to wait; 0 or less: not at all.
+func (p *Pauses) Left(place string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if end := later(p.all, p.places[place]); !end.IsZero() {
@@ -57,9 +65,9 @@ func (p *pause) left(place string) time.Duration {
 }
 
 // sitOut returns when no pause holds the address any more.
-func (c *courier) sitOut(ctx context.Context, p *pause) error {
+func (c *courier) sitOut(ctx context.Context, p *Pauses) error {
 	for {
-		d := p.left(c.place())
+		d := p.Left(c.place())
 		if d <= 0 {
 			return nil
 		}

@@ -16,7 +16,7 @@ func (c *courier) resolve(ctx context.Context, what Item, p Part, next int) (*sh
 	if !ok || c.mem.blind {
 		return c.guess(ctx, next)
 	}
-	if c.doze(ctx, c.untilSettled()) != nil || c.sitOut(ctx, &c.asking) != nil {
+	if c.doze(ctx, c.untilSettled()) != nil || c.sitOut(ctx, c.asking) != nil {
 		return nil, errStop
 	}
 	ids, found, err := finder.Find(ctx, c.at(), what, p.Offset)
@@ -58,7 +58,7 @@ func (c *courier) lookAgain(ctx context.Context, e *Error) error {
 		c.mem.blind = true
 		return nil
 	case e.Class == RetryAfter:
-		return c.obey(ctx, e, &c.asking)
+		return c.obey(ctx, e, c.asking)
 	case e.Class == Moved:
 		return c.move(ctx, e)
 	case e.Class == Dead:

@@ -122,7 +122,7 @@ func (c *courier) countRepeat() {
 // post at once else.
 func (c *courier) turnToPost(ctx context.Context) error {
 	for {
-		if err := c.sitOut(ctx, &c.posting); err != nil {
+		if err := c.sitOut(ctx, c.posting); err != nil {
 			return err
 		}
 		if err := c.cfg.Pacer.Wait(ctx, c.at()); err != nil {
@@ -131,7 +131,7 @@ func (c *courier) turnToPost(ctx context.Context) error {
 			}
 			return err
 		}
-		if c.posting.left(c.place()) <= 0 {
+		if c.posting.Left(c.place()) <= 0 {
 			break
 		}
 	}
@@ -153,7 +153,7 @@ func (c *courier) refused(ctx context.Context, next int, e *Error) (*shown, erro
 	c.mem.tried = false
 	switch e.Class {
 	case RetryAfter:
-		return nil, c.obey(ctx, e, &c.posting)
+		return nil, c.obey(ctx, e, c.posting)
 	case Malformed, TooBig, NoFile:
 		return c.degrade(ctx, next, e.Class, e)
 	case Gone:
@@ -179,13 +179,13 @@ func (c *courier) backOff(ctx context.Context) error {
 }
 
 // obey waits as long as the platform said, and lets the others wait too if it means them.
-func (c *courier) obey(ctx context.Context, e *Error, p *pause) error {
+func (c *courier) obey(ctx context.Context, e *Error, p *Pauses) error {
 	c.once("platform asks to wait", e)
 	d := e.After
 	if d <= 0 {
 		d = c.wait.next()
 	}
-	p.told(c.place(), d)
+	p.Told(c.place(), d)
 	if c.doze(ctx, d) != nil {
 		return errStop
 	}
