@@ -96,7 +96,7 @@ func (d *daemon) telegram(net network, platforms map[string]session.Platform) fu
 	return func() error {
 		s, err := telegram.New(telegram.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
+			MaxParts: d.cfg.Chat.MaxParts, Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
 		})
 		d.sides = append(d.sides, s)
 		return err

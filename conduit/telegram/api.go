@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"orebot/conduit"
 	"orebot/internal/secret"
 )
 
@@ -35,6 +37,8 @@ type API struct {
 	client   secret.Client
 	endpoint string
 	creds    credentials
+	pauses   *conduit.Pauses // of chats, by their id: whichever method was told to wait
+	paces    *conduit.Paces  // of posts, where they are paced
 }
 
 // Dial returns the API of an account. It doesn't use the network.
@@ -51,6 +55,8 @@ func Dial(a Account) *API {
 		account:  a,
 		client:   secret.Client{HTTP: hc, Redactor: redactor},
 		endpoint: strings.ReplaceAll(strings.TrimRight(a.APIURL, "/"), "%", "%%") + "/bot%s/%s",
+		pauses:   conduit.NewPauses(nil),
+		paces:    conduit.NewPacer(allPosts, paceOf),
 	}
 }
 
@@ -96,15 +102,41 @@ func (a *API) call(ctx context.Context, method string, p tgbotapi.Params) (json.
 }
 
 func (a *API) callFor(ctx context.Context, limit time.Duration, method string, p tgbotapi.Params) (json.RawMessage, error) {
+	return a.request(ctx, limit, method, p, func(bot *tgbotapi.BotAPI) (*tgbotapi.APIResponse, error) {
+		return bot.MakeRequest(method, p)
+	})
+}
+
+// upload calls a method with a file among its parameters.
+func (a *API) upload(ctx context.Context, method string, p tgbotapi.Params, field, name string, data []byte) (json.RawMessage, error) {
+	files := []tgbotapi.RequestFile{{Name: field, Data: tgbotapi.FileBytes{Name: name, Bytes: data}}}
+	return a.request(ctx, a.account.Timeout, method, p, func(bot *tgbotapi.BotAPI) (*tgbotapi.APIResponse, error) {
+		resp, err := bot.UploadFiles(method, p, files)
+		var e *tgbotapi.Error
+		if errors.As(err, &e) && resp != nil {
+			e.Code = resp.ErrorCode // which the library leaves out here
+		}
+		return resp, err
+	})
+}
+
+// request makes one request with a client of the library that lives for it only. A chat that is told to wait, by whatever method,
+// waits with all of them.
+func (a *API) request(ctx context.Context, limit time.Duration, method string, p tgbotapi.Params,
+	send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	x := &exchange{client: a.client, ctx: ctx}
-	bot := tgbotapi.BotAPI{Token: a.account.Token.Reveal(), Client: x}
+	bot := &tgbotapi.BotAPI{Token: a.account.Token.Reveal(), Client: x}
 	bot.SetAPIEndpoint(a.endpoint)
-	resp, err := bot.MakeRequest(method, p)
-	if err != nil {
-		return nil, a.creds.judge(x.failure(method, err))
+	resp, err := send(bot)
+	if err == nil {
+		a.creds.accepted()
+		return resp.Result, nil
 	}
-	a.creds.accepted()
-	return resp.Result, nil
+	e := a.creds.judge(x.failure(method, err))
+	if chat := p["chat_id"]; e.code == http.StatusTooManyRequests && chat != "" {
+		a.pauses.Told(chat, max(e.wait(), time.Second))
+	}
+	return nil, e
 }

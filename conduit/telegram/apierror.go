@@ -50,16 +50,18 @@ var (
 	saysMalformed = []string{"can't parse entities", "can't parse messageentity", "entity url", "entity begins", "entity ends",
 		"entities_too_long", "message text is empty", "text must be non-empty", "unsupported parse_mode"}
 	saysTooBig = []string{"message is too long", "text is too long", "caption is too long", "message_too_long"}
-	saysGone   = []string{"chat not found", "chat_id is empty", "topic_closed", "topic_deleted", "not enough rights to send",
-		"no write access to the chat", "chat_write_forbidden", "chat_restricted", "user not found", "peer_id_invalid"}
+	saysGone   = []string{"chat not found", "chat_id is empty", "topic_closed", "topic_deleted", "message thread not found",
+		"not enough rights to send text", "no write access to the chat", "chat_write_forbidden", "chat_restricted", "user not found",
+		"peer_id_invalid"}
 )
 
-// class is what a failed post means for its courier.
+// class is what a failed post means for its courier. A gateway that waited in vain (504) gave the request away: nobody knows what
+// became of it. The other failures of servers and gateways come instead of an answer, and are taken for none.
 func (e *callError) class() conduit.Class {
 	switch {
 	case e.code == 0 && !e.sent:
 		return conduit.Retry
-	case e.code == 0, e.code == http.StatusOK:
+	case e.code == 0, e.code == http.StatusOK, e.code == http.StatusGatewayTimeout:
 		return conduit.Unknown
 	case e.code == http.StatusTooManyRequests:
 		return conduit.RetryAfter

@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 		return &conduittest.Rig{
 			Name: Name, Places: []session.Address{place{chat: group}.address(), place{chat: chat}.address()},
 			Moved: place{chat: -1001000000002}.address(), Long: 9500,
-			Renderer: NewRenderer(), Poster: NewPoster(api),
+			Renderer: NewRenderer(0), Poster: NewPoster(api),
 			Fault: func(a session.Address, f conduittest.Fault) bool { return script(s, w, ada, a, f) },
 			Shown: func(a session.Address) []string { return shownAt(s, a) },
 			Cut:   w.cut, Secrets: []string{token, "secretsecret"},

@@ -15,14 +15,6 @@ var (
 	groupPosts   = conduit.Rate{Limit: rate.Limit(20.0 / 60), Burst: 5}
 )
 
-// pacer returns what keeps the limits; nil keeps none. The topics of a chat share its limit.
-func pacer(paced bool) conduit.Pacer {
-	if !paced {
-		return nil
-	}
-	return conduit.NewPacer(allPosts, paceOf)
-}
-
 // chatOf names what Telegram limits together: a chat with all its topics.
 func chatOf(a session.Address) string {
 	key, _ := paceOf(a)

@@ -14,7 +14,7 @@ import (
 // partsOf renders an item part by part.
 func partsOf(t testing.TB, it conduit.Item, how conduit.Shape) []conduit.Part {
 	t.Helper()
-	r := NewRenderer()
+	r := NewRenderer(0)
 	var out []conduit.Part
 	for off := 0; off < len(it.Source); {
 		p, err := r.Part(it, off, how)

@@ -36,6 +36,7 @@ type Config struct {
 	Store    session.Store
 	Lease    session.Lease
 	Life     string           // names this life of the process and no other
+	MaxParts int              // messages that an answer may take before the rest of it goes on as a file; 0: no limit
 	Paced    bool             // keep Telegram's documented limits; else only obey its 429
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; 0: the couriers' default
@@ -60,6 +61,14 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, nil
 }
 
+// pacer is what posts wait for.
+func (cfg Config) pacer() conduit.Pacer {
+	if !cfg.Paced {
+		return nil
+	}
+	return cfg.API.paces
+}
+
 type nobody struct{}
 
 func (nobody) Beat()            {}
@@ -81,8 +90,9 @@ func New(cfg Config) (*Telegram, error) {
 		return nil, err
 	}
 	couriers, err := conduit.New(conduit.Config{
-		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(), Poster: NewPoster(cfg.API), Life: cfg.Life,
-		Pacer: pacer(cfg.Paced), Place: chatOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
+		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(cfg.MaxParts), Poster: NewPoster(cfg.API),
+		Life: cfg.Life, Pacer: cfg.pacer(), Place: chatOf, Pauses: cfg.API.pauses, Grace: cfg.Grace,
+		Counters: cfg.Counters, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
