@@ -108,6 +108,18 @@ func TestAnExportIsAFile(t *testing.T) {
 	}
 }
 
+// Where a chat takes no files, a short one is shown, and a long one isn't poured into the chat.
+func TestAnExportWhereNoFileIsTaken(t *testing.T) {
+	it := conduit.Item{Kind: conduit.Notice, File: "a.md", Source: "# All"}
+	if p, err := NewRenderer(3).Part(it, 0, conduit.Shape{Inline: true}); err != nil || p.Text != "✅ All" {
+		t.Errorf("%+v %v", p, err)
+	}
+	it.Source = strings.Repeat("word ", maxInline)
+	if p, err := NewRenderer(3).Part(it, 0, conduit.Shape{Inline: true}); err == nil {
+		t.Errorf("%d bytes are shown", len(p.Text))
+	}
+}
+
 // Buttons stand under the notice that offers them, at its end, and are left out where Telegram refused the notice.
 func TestButtonsUnderNotices(t *testing.T) {
 	it := conduit.Item{Kind: conduit.Notice, Severity: loop.SeverityError, Source: "The model server hasn't answered.", Offers: []string{"retry", "stop",

@@ -33,6 +33,9 @@ func (p Poster) Post(ctx context.Context, a session.Address, it conduit.Item, pa
 	raw, err := p.send(ctx, where, b, parameters(where, it, b))
 	if err != nil {
 		e := asCall(err).posting()
+		if b.file != "" && (e.Class == conduit.Malformed || e.Class == conduit.TooBig) {
+			e.Class = conduit.NoFile
+		}
 		e.Err = fmt.Errorf("telegram: post to %s: %w", a, err)
 		return nil, e
 	}

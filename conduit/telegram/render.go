@@ -18,6 +18,8 @@ const (
 	// repeatLabel is the line of a part that may be there already. Room for it is left in every part, so that it never changes where
 	// a part ends.
 	repeatLabel = "(this part may be a repeat)\n"
+	// maxInline is the most bytes of a file that are shown as messages where no file is taken.
+	maxInline = 40000
 	// maxAuthor is the most that is shown of an author's id, in runes.
 	maxAuthor = 64
 )
@@ -50,9 +52,12 @@ func (Renderer) Layout() uint16 { return layout }
 // Part returns the message that shows the item from offset on.
 func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
 	switch {
+	case how.Inline && it.File != "" && len(it.Source) > maxInline:
+		return conduit.Part{}, fmt.Errorf("telegram: %s has %d bytes, and no file is taken", it.Turn, len(it.Source))
+	case how.Inline:
 	case it.File != "":
 		return document(it, offset, it.File, it.Source, "", how), nil
-	case r.maxParts > 0 && how.Posted >= r.maxParts && !how.Plain && how.Shrink == 0:
+	case r.maxParts > 0 && how.Posted >= r.maxParts:
 		return r.rest(it, offset, how), nil
 	}
 	return r.message(it, offset, how), nil
@@ -87,7 +92,7 @@ func (r Renderer) message(it conduit.Item, offset int, how conduit.Shape) condui
 	return part
 }
 
-// rest is the part that holds all that is left as a file. A file that Telegram refuses is made a message after all.
+// rest is the part that holds all that is left as a file.
 func (r Renderer) rest(it conduit.Item, offset int, how conduit.Shape) conduit.Part {
 	left := r.recent.parse(it.Source).Rest(offset)
 	return document(it, offset, "answer-"+it.Turn.String()+".md", left, "The rest of the answer is in this file", how)
