@@ -92,6 +92,9 @@ func missingNote(it Item) Item {
 	note := it
 	note.Kind, note.Severity, note.Source = Notice, loop.SeverityWarn, missingText
 	note.Author, note.Speaker, note.Ref, note.File, note.Offers = "", "", "", "", nil
+	if it.Kind != Notice { // those who read the answer are to know
+		note.ReplyURL, note.Private = "", false
+	}
 	return note
 }
 

@@ -39,6 +39,7 @@ type API struct {
 	gate     *gate
 	people   cache
 	dms      dms
+	signs    silence
 
 	mu sync.Mutex
 	me identity

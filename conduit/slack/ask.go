@@ -16,7 +16,7 @@ import (
 // maxAnswer is how many bytes of an answer are read.
 const maxAnswer = 32 << 20
 
-// ask calls a method of the Web API that changes nothing, and returns the answer as it stands there: the client library refuses a
+// ask calls a method of the Web API, and returns the answer as it stands there: the client library refuses a
 // whole page of messages for one odd field in one of them, which would be the look-up's end. Errors are the client library's.
 func (api *API) ask(ctx context.Context, method string, form url.Values) (object, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, api.account.APIURL+method, strings.NewReader(form.Encode()))
@@ -57,7 +57,7 @@ func readAnswer(body io.Reader) (object, error) {
 	case o.flag("ok"):
 		return o, nil
 	case code != "":
-		return nil, slackgo.SlackErrorResponse{Err: code}
+		return nil, slackgo.SlackErrorResponse{Err: code, Needed: o.text("needed"), Provided: o.text("provided")}
 	}
 	return nil, errNoAnswer
 }

@@ -93,7 +93,7 @@ func TestConformance(t *testing.T) {
 		thread := place{team: "T1", channel: ch, thread: root}.address()
 		return &conduittest.Rig{
 			Name: Name, Places: []session.Address{thread, dm}, Long: 7000,
-			Renderer: NewRenderer(), Poster: &poster{api: api, log: logger},
+			Renderer: NewRenderer(0), Poster: &poster{api: api, log: logger},
 			Fault: func(_ session.Address, f conduittest.Fault) bool {
 				if f == conduittest.FaultGarbage {
 					m.on.Store(true)

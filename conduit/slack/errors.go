@@ -2,6 +2,7 @@ package slack
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 const (
 	defaultWait = 30 * time.Second // where Slack limits and doesn't say for how long
+	planWait    = 5 * time.Minute  // where the workspace's plan allows no more messages
 	longestWait = time.Hour        // nothing that Slack says is believed for longer
 )
 
@@ -79,7 +81,10 @@ func classify(err error) *conduit.Error {
 	var limited *slackgo.RateLimitedError
 	var code slackgo.SlackErrorResponse
 	var status slackgo.StatusCodeError
+	var known *conduit.Error
 	switch {
+	case errors.As(err, &known):
+		return &conduit.Error{Class: known.Class, After: known.After, Err: err}
 	case errors.As(err, &limited):
 		return &conduit.Error{Class: conduit.RetryAfter, After: max(limited.RetryAfter, time.Second), Err: err}
 	case errors.As(err, &code):
@@ -97,7 +102,19 @@ func ofCode(code slackgo.SlackErrorResponse, err error) *conduit.Error {
 	if e.Class == conduit.RetryAfter {
 		e.After = defaultWait
 	}
+	if code.Err == "message_limit_exceeded" { // of a plan, not of a moment: trying soon is of no use
+		e.After = planWait
+	}
 	return e
+}
+
+// withScopes adds to a missing_scope what Slack says of the scopes.
+func withScopes(err error) error {
+	var code slackgo.SlackErrorResponse
+	if !errors.As(err, &code) || code.Needed == "" {
+		return err
+	}
+	return fmt.Errorf("%w (needed %s, provided %s)", err, code.Needed, code.Provided)
 }
 
 func ofStatus(code int, err error) *conduit.Error {

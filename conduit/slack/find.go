@@ -19,28 +19,39 @@ const (
 
 var errCircle = errors.New("the pages go in a circle")
 
-// Find tells which message of the bot carries a turn and an offset in its metadata: in the thread, or in the DM's history. It looks
-// at what was written since the question was, which Slack's own clock says; where there is no question, since the item was.
+// errUntold: what only one person has seen can't be looked up.
+var errUntold = errors.New("nobody can tell who has seen it")
+
+// Find tells which message of the bot carries a turn and an offset in its metadata, or the file of that turn: in the thread, or in the
+// DM's history. It looks at what was written since the question was, which Slack's own clock says; where there is no question, since
+// the item was. What a thread doesn't hold may stand beside it, in a channel that has no threads.
 func (p *poster) Find(ctx context.Context, a session.Address, it conduit.Item, offset int) (ids []string, found bool, err error) {
 	at, err := parsePlace(a)
 	if err != nil {
 		return nil, false, &conduit.Error{Class: conduit.Gone, Err: err}
 	}
-	ts, err := p.look(ctx, at, it, offset)
-	if at.thread != "" && codeOf(err) == "thread_not_found" {
-		ts, err = "", p.recall(ctx, at, it, offset)
+	same := func(m object, me identity) bool { return shows(m, me, it, offset) }
+	ts, err := p.look(ctx, at, same, it)
+	switch {
+	case at.thread != "" && codeOf(err) == "thread_not_found":
+		ts, err = "", p.recall(ctx, at, same, it)
+	case at.thread != "" && ts == "" && err == nil:
+		ts, err = p.look(ctx, place{team: at.team, channel: at.channel}, same, it)
 	}
 	switch {
 	case err != nil:
 		return nil, false, lookUpError(fmt.Errorf("slack: look up in %s: %w", a.Place(), p.api.clean(err)))
+	case ts == "" && it.Kind == conduit.Notice && (it.Private || it.ReplyURL != ""):
+		err = fmt.Errorf("slack: look up in %s: %w", a.Place(), errUntold)
+		return nil, false, &conduit.Error{Class: conduit.Malformed, Err: err}
 	case ts == "":
 		return nil, false, nil
 	}
 	return []string{ts}, true, nil
 }
 
-// look returns the ts of the message in a place that shows a part; empty: none does.
-func (p *poster) look(ctx context.Context, at place, it conduit.Item, offset int) (string, error) {
+// look returns the ts of the message in a place that is the one meant; empty: none is. It is part of an item.
+func (p *poster) look(ctx context.Context, at place, meant func(object, identity) bool, it conduit.Item) (string, error) {
 	me, _, err := p.api.identify(ctx)
 	if err != nil {
 		return "", err
@@ -51,7 +62,7 @@ func (p *poster) look(ctx context.Context, at place, it conduit.Item, offset int
 			return "", err
 		}
 		for _, m := range page {
-			if ts := m.text("ts"); validTS(ts) && shows(m, me, it, offset) {
+			if ts := m.text("ts"); validTS(ts) && meant(m, me) {
 				return ts, nil
 			}
 		}
@@ -64,9 +75,9 @@ func (p *poster) look(ctx context.Context, at place, it conduit.Item, offset int
 
 // recall takes back a part that stands at top level because its thread's root was deleted, and that this process's last life didn't
 // live to take back. See leaked.
-func (p *poster) recall(ctx context.Context, at place, it conduit.Item, offset int) error {
+func (p *poster) recall(ctx context.Context, at place, meant func(object, identity) bool, it conduit.Item) error {
 	at.thread = ""
-	ts, err := p.look(ctx, at, it, offset)
+	ts, err := p.look(ctx, at, meant, it)
 	if err != nil || ts == "" {
 		return err
 	}
@@ -129,13 +140,30 @@ func (p *poster) page(ctx context.Context, at place, since, cursor string) (page
 	return o.list("messages"), o.object("response_metadata").text("next_cursor"), nil
 }
 
-// shows reports whether a message is the bot's and shows the part of the turn that begins at offset.
+// shows reports whether a message is the bot's and shows the part of the turn that begins at offset, or the turn's file: nothing
+// follows that.
 func shows(m object, me identity, it conduit.Item, offset int) bool {
 	meta := m.object("metadata")
 	payload := meta.object("event_payload")
 	at, err := strconv.ParseFloat(payload.text(metaOffset), 64)
-	mine := m.text("user") == me.user || me.bot != "" && m.text("bot_id") == me.bot
-	return mine && err == nil && at == float64(offset) && meta.text("event_type") == metaType && payload.text(metaTurn) == it.Turn.String()
+	part := err == nil && at == float64(offset) && meta.text("event_type") == metaType && payload.text(metaTurn) == it.Turn.String()
+	return mine(m, me) && (part || offset >= 0 && holdsFile(m, it))
+}
+
+// mine reports whether the bot wrote a message.
+func mine(m object, me identity) bool {
+	return m.text("user") == me.user || me.bot != "" && m.text("bot_id") == me.bot
+}
+
+// holdsFile reports whether a message holds the file of an item. Slack takes no metadata with files: the name carries the turn.
+func holdsFile(m object, it conduit.Item) bool {
+	name := fileName(it)
+	for _, f := range m.list("files") {
+		if f.text("name") == name {
+			return true
+		}
+	}
+	return false
 }
 
 // lookUpError classifies a look-up's failure. One whose scope is missing, or whose conversation can't be read, never succeeds; but

@@ -20,27 +20,38 @@ const repeatLabel = "(this part may be a repeat)\n"
 // headRoom bounds what stands before an item's first part.
 const headRoom = 100
 
-// body is what a part's post needs.
+// body is what a part's post needs. It is comparable, as Parts are.
 type body struct {
-	text  string
-	plain bool // without markup
+	text   string
+	plain  bool   // without markup
+	offers string // the commands whose buttons stand below, with blanks between them
+	file   file   // the text announces it; nameless: none
 }
 
-// Renderer makes Slack's mrkdwn of items. The zero Renderer is ready; one of NewRenderer parses less.
+// Renderer makes Slack's mrkdwn of items, and files of what is too long. The zero Renderer makes no files of answers; one of
+// NewRenderer parses less.
 type Renderer struct {
-	last *atomic.Pointer[markup.Document]
+	last     *atomic.Pointer[markup.Document]
+	maxParts int // messages of an item, before the rest becomes a file; 0: any number
 }
 
-// NewRenderer returns a Renderer that remembers the source it was last asked about: a courier asks for each part of an item, and for
-// some of them more than once.
-func NewRenderer() Renderer { return Renderer{&atomic.Pointer[markup.Document]{}} }
+// NewRenderer returns a Renderer that makes a file of what is left of an item after so many messages, 0 for never. It remembers the
+// source it was last asked about: a courier asks for each part of an item, and for some of them more than once.
+func NewRenderer(maxParts int) Renderer {
+	return Renderer{&atomic.Pointer[markup.Document]{}, maxParts}
+}
 
 // Layout returns the version of the way items are split.
 func (Renderer) Layout() uint16 { return layoutVersion }
 
 // Part returns a piece of the item that Slack neither folds nor splits. Room for the repeat label is always left.
 func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.Part, error) {
-	room := len(repeatLabel) + headRoom + maxText - maxText>>min(how.Shrink, conduit.MaxShrink)
+	if r.wantsFile(it, offset, how) {
+		if p := r.filePart(it, offset, how); p.Body != nil {
+			return p, nil
+		}
+	}
+	room := roomOf(it, how)
 	var text string
 	next := offset
 	if how.Plain {
@@ -58,8 +69,22 @@ func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.
 	if how.Repeat {
 		text = repeatLabel + text
 	}
-	p.Text, p.Body = text, body{text: text, plain: how.Plain}
+	b := body{text: text, plain: how.Plain}
+	if next >= len(it.Source) && !how.Plain {
+		b.offers = strings.Join(offersOf(it), " ")
+	}
+	p.Text, p.Body = text, b
 	return p, nil
+}
+
+// roomOf is how many characters of a message the source can't have: what may stand before it, what a block takes less than a
+// message, and what Slack found too much.
+func roomOf(it conduit.Item, how conduit.Shape) int {
+	most := maxText
+	if len(offersOf(it)) > 0 {
+		most = maxSection
+	}
+	return len(repeatLabel) + headRoom + maxText - most>>min(how.Shrink, conduit.MaxShrink)
 }
 
 // parse parses a source, unless it was the last one.
@@ -81,16 +106,31 @@ func headOf(it conduit.Item) string {
 	case conduit.Notice:
 		return signOf(it.Severity)
 	case conduit.Attributed:
-		from, id, _ := strings.Cut(it.Author, ":")
-		if id == "" {
-			return "*Somebody* wrote elsewhere:"
-		}
-		return "*" + nameOf(id) + "* wrote on " + nameOf(from) + ":"
+		return attribution(it)
 	}
 	if late := conduit.Late(it); late != "" {
 		return late + "\n"
 	}
 	return ""
+}
+
+// platformNames are how people call what addresses begin with.
+var platformNames = map[string]string{"slack": "Slack", "telegram": "Telegram"}
+
+// attribution says who wrote an item elsewhere: by name where that is known.
+func attribution(it conduit.Item) string {
+	from, id, _ := strings.Cut(it.Author, ":")
+	who := nameOf(it.Speaker)
+	if strings.TrimSpace(who) == "" {
+		who = nameOf(id)
+	}
+	if who = strings.TrimSpace(who); who == "" {
+		return "*Somebody* wrote elsewhere:"
+	}
+	if name := platformNames[from]; name != "" {
+		from = name
+	}
+	return "*" + who + "* wrote on " + nameOf(from) + ":"
 }
 
 // signOf tells notices by their severity.

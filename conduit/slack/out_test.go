@@ -275,7 +275,7 @@ func TestPostParameters(t *testing.T) {
 		root := sim.Say(ann, ch, "hi")
 		p := &poster{api: api, log: slog.New(slog.DiscardHandler)}
 		for _, plain := range []bool{false, true} {
-			_, err := p.Post(t.Context(), place{"T1", ch, root}.address(), conduit.Item{}, conduit.Part{Offset: 7, Body: body{"x", plain}})
+			_, err := p.Post(t.Context(), place{"T1", ch, root}.address(), conduit.Item{}, conduit.Part{Offset: 7, Body: body{text: "x", plain: plain}})
 			if err != nil {
 				t.Fatal(err)
 			}

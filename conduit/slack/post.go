@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	slackgo "github.com/slack-go/slack"
@@ -31,11 +32,15 @@ var (
 type poster struct {
 	api *API
 	log *slog.Logger
+
+	noFiles atomic.Bool // the operator was told that files can't be posted
+	uploads uploads
 }
 
 var _ conduit.Finder = (*poster)(nil)
 
-// Post posts a part as one message, with the turn and the offset in its metadata, and returns its ts.
+// Post shows a part: a file as one, a notice that answers a slash command through the response URL, one that is meant for a single
+// person where only that person sees it, and everything else as a message, whose ts is returned.
 func (p *poster) Post(ctx context.Context, a session.Address, it conduit.Item, part conduit.Part) ([]string, error) {
 	at, err := parsePlace(a)
 	if err != nil {
@@ -45,11 +50,26 @@ func (p *poster) Post(ctx context.Context, a session.Address, it conduit.Item, p
 	if !ok {
 		return nil, &conduit.Error{Class: conduit.Malformed, Err: fmt.Errorf("slack: post to %s: nothing to post", a.Place())}
 	}
-	_, ts, msg, err := p.api.client.PostMessageWithResponseContext(ctx, at.channel, optionsOf(at, it, part.Offset, b)...)
+	if b.file.name != "" {
+		return p.upload(ctx, a, at, it, b)
+	}
+	if done, err := p.aside(ctx, a, at, it, b); done || err != nil {
+		return nil, err
+	}
+	return p.publish(ctx, a, at, it, part.Offset, b)
+}
+
+// publish posts a part as one message, with the turn and the offset in its metadata. Where a channel has no threads, it is posted
+// beside the message that it answers.
+func (p *poster) publish(ctx context.Context, a session.Address, at place, it conduit.Item, offset int, b body) ([]string, error) {
+	_, ts, msg, err := p.api.client.PostMessageWithResponseContext(ctx, at.channel, optionsOf(at, it, offset, b)...)
+	if codeOf(err) == "restricted_action_non_threadable_channel" && at.thread != "" {
+		at.thread = ""
+		_, ts, msg, err = p.api.client.PostMessageWithResponseContext(ctx, at.channel, optionsOf(at, it, offset, b)...)
+	}
 	switch {
 	case err != nil:
-		err = fmt.Errorf("slack: post to %s: %w", a.Place(), p.api.clean(err))
-		return nil, classify(err)
+		return nil, p.refused(a, it, err)
 	case ts == "":
 		return nil, &conduit.Error{Class: conduit.Unknown, Err: fmt.Errorf("slack: post to %s: %w", a.Place(), errNoAnswer)}
 	case at.thread != "" && msg.Timestamp == ts && msg.ThreadTimestamp == "":
@@ -58,21 +78,38 @@ func (p *poster) Post(ctx context.Context, a session.Address, it conduit.Item, p
 	return []string{ts}, nil
 }
 
+// refused is the error of a post. What answers a slash command may be for a conversation that the bot isn't in: that it can't be
+// posted there is no reason to end the place, where the next command can be answered again. It is dropped.
+func (p *poster) refused(a session.Address, it conduit.Item, err error) error {
+	e := classify(fmt.Errorf("slack: post to %s: %w", a.Place(), p.api.clean(withScopes(err))))
+	if e.Class == conduit.Gone && answersCommand(it) {
+		p.log.Warn("answer to a slash command dropped", observe.KeyAddress, string(a), observe.KeyError, e)
+		return nil
+	}
+	return e
+}
+
+// optionsOf is a message that shows a part.
 func optionsOf(at place, it conduit.Item, offset int, b body) []slackgo.MsgOption {
+	return append(looksOf(at, b), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{
+		EventType:    metaType,
+		EventPayload: map[string]any{metaTurn: it.Turn.String(), metaOffset: offset},
+	}))
+}
+
+// looksOf is how a message looks, and where it stands. No link is unfolded, the model's least of all: Slack would fetch what it made up.
+func looksOf(at place, b body) []slackgo.MsgOption {
 	opts := []slackgo.MsgOption{
-		slackgo.MsgOptionText(b.text, false),
-		slackgo.MsgOptionDisableLinkUnfurl(),
-		slackgo.MsgOptionDisableMediaUnfurl(),
-		slackgo.MsgOptionMetadata(slackgo.SlackMetadata{
-			EventType:    metaType,
-			EventPayload: map[string]any{metaTurn: it.Turn.String(), metaOffset: offset},
-		}),
+		slackgo.MsgOptionText(b.text, false), slackgo.MsgOptionDisableLinkUnfurl(), slackgo.MsgOptionDisableMediaUnfurl(),
 	}
 	if at.thread != "" {
 		opts = append(opts, slackgo.MsgOptionTS(at.thread))
 	}
 	if b.plain {
 		opts = append(opts, slackgo.MsgOptionDisableMarkdown())
+	}
+	if blocks := blocksOf(b); blocks != nil {
+		opts = append(opts, slackgo.MsgOptionBlocks(blocks...))
 	}
 	return opts
 }

@@ -23,8 +23,8 @@ func TestHeads(t *testing.T) {
 		"ℹ️ note":                           item(conduit.Notice, loop.SeverityInfo, "", "note"),
 		"⚠️ *careful*":                      item(conduit.Notice, loop.SeverityWarn, "", "**careful**"),
 		"❌\n```\nbad\n```":                  item(conduit.Notice, loop.SeverityError, "", "```\nbad\n```"),
-		"*8246* wrote on telegram: hi":      item(conduit.Attributed, 0, "telegram:8246", "hi"),
-		"*Ub* wrote on slack:\n> quoted":    item(conduit.Attributed, 0, "slack:U*b", "> quoted"),
+		"*8246* wrote on Telegram: hi":      item(conduit.Attributed, 0, "telegram:8246", "hi"),
+		"*Ub* wrote on Slack:\n> quoted":    item(conduit.Attributed, 0, "slack:U*b", "> quoted"),
 		"*Somebody* wrote elsewhere: hello": item(conduit.Attributed, 0, "", "hello"),
 		"&lt;!channel&gt; hi":               item(conduit.Answer, 0, "", "<!channel> hi"),
 	} {
@@ -41,7 +41,7 @@ func TestHeads(t *testing.T) {
 
 // TestRendererParsesOnce: a courier's Renderer parses a source once for all of its parts, and says what the zero Renderer says.
 func TestRendererParsesOnce(t *testing.T) {
-	r := NewRenderer()
+	r := NewRenderer(0)
 	for _, source := range []string{long(""), "**other** " + long(""), long("")} {
 		it := conduit.Item{Source: source}
 		for off := 0; off < len(source); {

@@ -26,15 +26,16 @@ import (
 // rig is a workspace with the real conduit and the real session behind it, on a store in memory, in a bubble.
 type rig struct {
 	*simslack.Server
-	t      *testing.T
-	api    *API
-	mem    *storetest.Memory
-	model  *echo
-	logs   *logBook
-	health *healthBook
-	counts *countBook
-	config func(*session.Config)
-	taken  *tap
+	t       *testing.T
+	api     *API
+	mem     *storetest.Memory
+	model   *echo
+	logs    *logBook
+	health  *healthBook
+	counts  *countBook
+	config  func(*session.Config)
+	taken   *tap
+	conduit func(*Config)
 
 	quit chan struct{}
 	life int
@@ -46,8 +47,15 @@ type rig struct {
 // inRig runs f with a conduit that runs. What is left running fails the test, and so does a secret in a log line or a health reason.
 func inRig(t *testing.T, o simslack.Options, f func(t *testing.T, r *rig)) {
 	t.Helper()
+	inRigWith(t, o, func(*rig) {}, f)
+}
+
+// inRigWith is inRig with a hand on the rig before its first life.
+func inRigWith(t *testing.T, o simslack.Options, prepare func(*rig), f func(t *testing.T, r *rig)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, o)
+		prepare(r)
 		defer r.close()
 		r.start()
 		if err := r.WaitConnected(t.Context()); err != nil {
@@ -97,10 +105,14 @@ func (r *rig) start() {
 	}
 	m := session.New(cfg)
 	r.taken = &tap{Manager: m}
-	s, err := New(Config{
+	cc := Config{
 		API: r.api, Sessions: r.taken, Store: r.mem, Lease: r.mem, Life: cfg.Life, Paced: true, Quit: r.quit, Health: r.health, Counters: r.counts,
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
+	}
+	if r.conduit != nil {
+		r.conduit(&cc)
+	}
+	s, err := New(cc)
 	if err != nil {
 		r.t.Fatal(err)
 	}

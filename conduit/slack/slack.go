@@ -36,6 +36,7 @@ type Config struct {
 	Life     string // names this life of the process and no other
 
 	Command  string           // the registered slash command; one by another name isn't taken; "": all are
+	MaxParts int              // messages of an answer, before the rest goes on as a file; 0: any number
 	Paced    bool             // keep the documented rate limits; else only react to Slack's refusals
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; default 5 s
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
@@ -74,7 +75,7 @@ func New(cfg Config) (*Slack, error) {
 	}
 	s := &Slack{cfg: cfg, log: cfg.Logger.With(observe.KeyPlatform, Name)}
 	cc := conduit.Config{
-		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(),
+		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(cfg.MaxParts),
 		Poster: &poster{api: cfg.API, log: s.log}, Place: channelOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
 	}
 	if cfg.Paced {

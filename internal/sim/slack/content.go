@@ -18,6 +18,9 @@ const (
 	maxFields   = 10
 	maxHeader   = 150
 	maxElements = 10
+	maxLabel    = 75 // of a button
+	maxAction   = 255
+	maxValue    = 2_000
 	maxMarkdown = 12_000 // over all markdown blocks of a message
 	maxRendered = 13_200 // over all blocks, with &, <, > counted as their entities
 )
@@ -147,9 +150,37 @@ func (b block) fault() string {
 		if n := len(b.Elements); n == 0 || b.Type == "context" && n > maxElements || n > 25 {
 			return "wrong number of elements"
 		}
+		return b.buttons()
 	case "divider", "rich_text", "image", "table", "file", "video", "input", "task_card", "plan", "context_actions":
 	default:
 		return "unsupported type: " + b.Type
+	}
+	return ""
+}
+
+// buttons says what is wrong with the buttons of a block.
+func (b block) buttons() string {
+	seen := map[string]bool{}
+	for _, raw := range b.Elements {
+		var e struct {
+			Type   string     `json:"type"`
+			Text   textObject `json:"text"`
+			Action string     `json:"action_id"`
+			Value  string     `json:"value"`
+		}
+		if json.Unmarshal(raw, &e) != nil || e.Type != "button" {
+			continue
+		}
+		if why := e.Text.fault(maxLabel, "plain_text"); why != "" {
+			return why
+		}
+		switch {
+		case len(e.Action) > maxAction || len(e.Value) > maxValue:
+			return "action_id or value is too long"
+		case e.Action != "" && seen[e.Action]:
+			return "action_id already exists"
+		}
+		seen[e.Action] = true
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 // upload is a file on its way in, or shared.
 type upload struct {
 	id, name string
+	title    string
 	length   int
 	data     []byte
 	received bool
@@ -71,6 +72,7 @@ func (s *Server) completeUpload(c *call) (object, error) {
 		if u == nil || !u.received || u.shared {
 			return nil, refuse("file_not_found")
 		}
+		u.title = f.Title
 		ids = append(ids, f.ID)
 		out = append(out, object{"id": f.ID, "title": f.Title})
 	}
@@ -92,16 +94,28 @@ func (s *Server) share(c *call, channel string, ids []string) error {
 	if err != nil {
 		return err
 	}
-	m := s.own(ch, thread, content{text: c.form.Get("initial_comment")})
+	for _, id := range ids {
+		s.uploads[id].shared = true
+	}
+	comment := content{text: c.form.Get("initial_comment")}
+	if s.opt.ShareAfter > 0 {
+		s.after(s.opt.ShareAfter, func() { s.shareNow(ch, thread, comment, ids) })
+		return nil
+	}
+	s.shareNow(ch, thread, comment, ids)
+	return nil
+}
+
+// shareNow shows files that were shared.
+func (s *Server) shareNow(ch *channel, thread string, comment content, ids []string) {
+	m := s.own(ch, thread, comment)
 	m.Files, m.Subtype = ids, "file_share"
 	s.publish(m)
 	for _, id := range ids {
 		u := s.uploads[id]
-		u.shared = true
 		text := fmt.Sprintf("%s (%d bytes)", u.name, u.length)
 		s.show(Line{Kind: File, Channel: ch.id, Thread: thread, TS: m.TS, User: m.User, Text: text})
 	}
-	return nil
 }
 
 func (s *Server) renderFiles(ids []string) []object {
@@ -109,11 +123,18 @@ func (s *Server) renderFiles(ids []string) []object {
 	for _, id := range ids {
 		u := s.uploads[id]
 		out = append(out, object{
-			"id": id, "name": u.name, "title": u.name, "size": u.length, "mode": "hosted", "user": s.opt.BotUser,
+			"id": id, "name": u.name, "title": titleOf(u), "size": u.length, "mode": "hosted", "user": s.opt.BotUser,
 			"is_external": false, "url_private_download": s.base + "/files/" + id + "/" + u.name,
 		})
 	}
 	return out
+}
+
+func titleOf(u *upload) string {
+	if u.title == "" {
+		return u.name
+	}
+	return u.title
 }
 
 // FileData returns the bytes of an uploaded file, nil if there is none by this id.

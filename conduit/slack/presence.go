@@ -1,0 +1,311 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"orebot/conduit"
+	"orebot/core/session"
+)
+
+// Beat is how often a sign has to be shown again: Slack lets a status stand for two minutes.
+const Beat = 90 * time.Second
+
+// The kinds of session.Presence that this package leaves. They are on disk, with the ts of the message in question.
+const (
+	statusSign   = "status"   // in the thread of that root; in a DM without threads, under the message being answered
+	reactionSign = "reaction" // on that message
+	slowSign     = "slow"     // on that message, and a message "Still working." too, whose ts follows after a blank
+)
+
+const (
+	workMark = "eyes"    // the reaction to a message that is being answered
+	noteMark = "pencil2" // that to an edit that was noted
+
+	metaSign = "orebot_sign" // the metadata type of a message that goes away again
+	slowText = "Still working."
+
+	signTimeout = 10 * time.Second // for each call: what hangs is given up
+	statusAgain = time.Hour        // after which a refused status is tried again
+	clearTries  = 4
+)
+
+var _ session.Presenter = (*API)(nil)
+
+// Show sets the status of the thread that a message stands in; where Slack takes none, it puts a reaction on the message. A status is
+// keyed by its thread, never by its channel: the signs of two threads don't touch each other. Nothing waits for a rate limit: a method
+// that is told to be silent is.
+func (api *API) Show(ctx context.Context, a session.Address, s session.Sign, shown *session.Presence) (*session.Presence, error) {
+	at, err := parsePlace(a)
+	root := firstTS(at.thread, s.Message)
+	if err != nil || root == "" {
+		return shown, err
+	}
+	if shown != nil && shown.Kind != statusSign && signed(*shown) == s.Message {
+		return api.worry(ctx, at, s, *shown)
+	}
+	if shown != nil && (shown.Kind != statusSign || shown.Message != root) {
+		if err := api.Clear(ctx, a, *shown); err != nil {
+			return shown, err
+		}
+		shown = nil
+	}
+	return api.begin(ctx, at, root, s, shown)
+}
+
+// begin shows a sign where none is, or renews a status.
+func (api *API) begin(ctx context.Context, at place, root string, s session.Sign, shown *session.Presence) (*session.Presence, error) {
+	status := &session.Presence{Kind: statusSign, Message: root}
+	err := api.setStatus(ctx, at, root, statusOf(s))
+	switch {
+	case err == nil:
+		return status, nil
+	case !refusesStatus(err):
+		if classify(err).Class == conduit.Unknown { // it may stand there
+			shown = status
+		}
+		return shown, err
+	case !validTS(s.Message):
+		return shown, err
+	}
+	if err := api.react(ctx, "reactions.add", at, s.Message, workMark); err != nil {
+		if classify(err).Class != conduit.Unknown {
+			return nil, err
+		}
+		return &session.Presence{Kind: reactionSign, Message: s.Message}, err
+	}
+	return &session.Presence{Kind: reactionSign, Message: s.Message}, nil
+}
+
+// worry tells people once, where there is no status, that it takes long.
+func (api *API) worry(ctx context.Context, at place, s session.Sign, shown session.Presence) (*session.Presence, error) {
+	if s.Activity != session.ActivitySlow || shown.Kind == slowSign {
+		return &shown, nil
+	}
+	worried := session.Presence{Kind: slowSign, Message: shown.Message}
+	ts, err := api.postSign(ctx, at)
+	switch {
+	case err == nil:
+		worried.Message += " " + ts
+		return &worried, nil
+	case classify(err).Class == conduit.Unknown: // Clear looks for it
+		return &worried, err
+	}
+	return &shown, err
+}
+
+// postSign posts the message that says that it takes long.
+func (api *API) postSign(ctx context.Context, at place) (ts string, err error) {
+	err = api.quietly(ctx, "chat.postMessage", func(ctx context.Context) error {
+		opts := append(looksOf(at, body{text: slowText}), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{
+			EventType: metaSign, EventPayload: map[string]any{"slow": true},
+		}))
+		var msg slackgo.Message
+		_, ts, msg, err = api.client.PostMessageWithResponseContext(ctx, at.channel, opts...)
+		if err == nil && ts == "" {
+			return errNoAnswer
+		}
+		if err == nil && at.thread != "" && msg.Timestamp == ts && msg.ThreadTimestamp == "" { // the root is gone
+			_, _, err = api.client.DeleteMessageContext(ctx, at.channel, ts)
+		}
+		return err
+	})
+	return ts, err
+}
+
+// Clear removes what Show has shown. What isn't there any more counts as removed.
+func (api *API) Clear(ctx context.Context, a session.Address, shown session.Presence) error {
+	at, err := parsePlace(a)
+	if err != nil || !validTS(signed(shown)) {
+		return err
+	}
+	switch shown.Kind {
+	case statusSign:
+		err = api.insist(ctx, func(ctx context.Context) error { return api.setStatus(ctx, at, shown.Message, "") })
+		if refusesStatus(err) { // then none is there
+			err = nil
+		}
+	case reactionSign, slowSign:
+		err = api.insist(ctx, func(ctx context.Context) error {
+			return api.react(ctx, "reactions.remove", at, signed(shown), workMark)
+		})
+		if shown.Kind == slowSign {
+			err = errors.Join(err, api.insist(ctx, func(ctx context.Context) error { return api.calm(ctx, at, shown) }))
+		}
+	}
+	return err
+}
+
+// calm deletes the message that says that it takes long. Where its ts isn't known, it is looked for.
+func (api *API) calm(ctx context.Context, at place, shown session.Presence) error {
+	_, ts, known := strings.Cut(shown.Message, " ")
+	p := &poster{api: api}
+	if !known {
+		slow := func(m object, me identity) bool {
+			return mine(m, me) && m.object("metadata").text("event_type") == metaSign
+		}
+		var err error
+		if ts, err = p.look(ctx, at, slow, conduit.Item{ReplyTo: shown.Message}); err != nil || ts == "" {
+			return err
+		}
+	}
+	_, _, err := api.client.DeleteMessageContext(ctx, at.channel, ts)
+	if codeOf(err) == "message_not_found" {
+		return nil
+	}
+	return err
+}
+
+// Noted puts a reaction on a message whose edit was noted.
+func (api *API) Noted(ctx context.Context, a session.Address, message string) error {
+	at, err := parsePlace(a)
+	if err != nil || !validTS(message) {
+		return err
+	}
+	return api.react(ctx, "reactions.add", at, message, noteMark)
+}
+
+// signed is the ts of the message that a sign is on.
+func signed(p session.Presence) string {
+	ts, _, _ := strings.Cut(p.Message, " ")
+	return ts
+}
+
+func firstTS(list ...string) string {
+	for _, ts := range list {
+		if validTS(ts) {
+			return ts
+		}
+	}
+	return ""
+}
+
+// statusOf is what stands behind the bot's name.
+func statusOf(s session.Sign) string {
+	detail := []rune(nameOf(s.Detail))
+	name := string(detail[:min(len(detail), 40)])
+	switch s.Activity {
+	case session.ActivityQueued:
+		if n, err := strconv.Atoi(s.Detail); err == nil && n >= 0 && n < 1e6 {
+			return "has you " + ordinal(n+1) + " in line"
+		}
+		return "has you in line"
+	case session.ActivityLoading:
+		return "is loading " + orElse(name, "the model") + "…"
+	case session.ActivityTool:
+		return "is using " + orElse(name, "a tool") + "…"
+	case session.ActivitySlow:
+		return "is still working…"
+	}
+	return "is thinking…"
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// ordinal prints 1st, 2nd, 3rd, 4th, 11th.
+func ordinal(n int) string {
+	end := "th"
+	if n/10%10 != 1 {
+		end = [...]string{"th", "st", "nd", "rd", "th", "th", "th", "th", "th", "th"}[n%10]
+	}
+	return strconv.Itoa(n) + end
+}
+
+// setStatus sets a thread's status. An app that can't is asked again after an hour.
+func (api *API) setStatus(ctx context.Context, at place, root, text string) error {
+	const method = "assistant.threads.setStatus"
+	err := api.quietly(ctx, method, func(ctx context.Context) error {
+		_, err := api.ask(ctx, method, url.Values{"channel_id": {at.channel}, "thread_ts": {root}, "status": {text}})
+		return err
+	})
+	if neverStatus(err) {
+		api.signs.hold(method, statusAgain, err)
+	}
+	return err
+}
+
+// neverStatus reports whether Slack doesn't let the app set a status anywhere.
+func neverStatus(err error) bool {
+	switch codeOf(err) {
+	case "unknown_method", "deprecated_endpoint", "method_deprecated", "missing_scope", "not_allowed_token_type", "feature_not_enabled":
+		return true
+	}
+	var status slackgo.StatusCodeError
+	return errors.As(err, &status) && status.Code == http.StatusNotFound
+}
+
+// refusesStatus reports whether Slack said no to a status, rather than not now.
+func refusesStatus(err error) bool {
+	if err == nil {
+		return false
+	}
+	if neverStatus(err) {
+		return true
+	}
+	switch classify(err).Class {
+	case conduit.Malformed, conduit.Gone, conduit.Dead:
+		return true
+	}
+	return false
+}
+
+// react adds or removes a reaction.
+func (api *API) react(ctx context.Context, method string, at place, ts, name string) error {
+	err := api.quietly(ctx, method, func(ctx context.Context) error {
+		_, err := api.ask(ctx, method, url.Values{"channel": {at.channel}, "timestamp": {ts}, "name": {name}})
+		return err
+	})
+	switch codeOf(err) {
+	case "already_reacted", "no_reaction":
+		return nil
+	case "message_not_found", "channel_not_found", "not_in_channel", "is_archived", "thread_locked":
+		if method == "reactions.remove" { // nobody sees it any more
+			return nil
+		}
+	}
+	return err
+}
+
+// quietly makes a call of a method unless Slack asked for silence, and notes where it does.
+func (api *API) quietly(ctx context.Context, method string, call func(context.Context) error) error {
+	if err := api.signs.held(method); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, signTimeout)
+	defer cancel()
+	err := call(ctx)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("slack: %s: %w", method, api.clean(err))
+	if e := classify(err); e.Class == conduit.RetryAfter {
+		api.signs.hold(method, e.After, errQuiet)
+	}
+	return err
+}
+
+// insist makes a call until it is done, a few times: what is left behind stays for ever.
+func (api *API) insist(ctx context.Context, call func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := call(ctx)
+		if err == nil || refusesStatus(err) || try == clearTries {
+			return err
+		}
+		if pauseFor(ctx, max(classify(err).After, time.Duration(try)*time.Second)) != nil {
+			return err
+		}
+	}
+}
