@@ -34,6 +34,7 @@ type Policy struct {
 	Guests   bool
 	External bool
 	Bots     bool
+	Book     *Book // whom and where the operator has let in, or turned away, at run time; nil: nobody
 }
 
 // Outcome is what a Verdict comes to.
@@ -54,22 +55,45 @@ type Verdict struct {
 	Text    string
 }
 
-// ReasonPlace is the reason of a refusal that concerns everybody at the place.
-const ReasonPlace = "place"
+// Reasons of refusals that are dealt with in a way of their own.
+const (
+	ReasonPlace    = "place"    // it concerns everybody at the place
+	ReasonStranger = "stranger" // the person may get a code, which the operator approves
+)
 
-// Decide judges a person at a place; place is "" in a private chat.
+// Decide judges a person at a place; place is "" in a private chat. The lists of the configuration win over what the operator has
+// decided since, and that over the mode.
 func (p Policy) Decide(who Person, place string) Verdict {
+	noted := p.Book.noted(who.ID)
 	switch {
 	case who.Bot && !p.Bots:
 		return Verdict{Outcome: Ignore, Reason: "bot"}
-	case place != "" && !p.AnyPlace && !slices.Contains(p.Places, place):
-		return Verdict{Refuse, ReasonPlace, fmt.Sprintf("Not enabled here. Operator: add `%s` to the configuration.", place)}
-	case slices.Contains(p.Users, who.ID):
+	case place != "" && !p.OpenAt(place):
+		return Verdict{Refuse, ReasonPlace, fmt.Sprintf("Not enabled here. Operator: `orebot access allow %s`.", place)}
+	case p.Lists(who.ID), noted == Allowed:
 		return Verdict{Outcome: Allow}
+	case noted == Revoked:
+		return Verdict{Refuse, "revoked", "I'm not enabled for you any more. Ask the operator."}
 	case who.External && !p.External:
 		return Verdict{Refuse, "external", "I only answer people of this workspace."}
 	}
 	return p.byMode(who)
+}
+
+// Lists reports whether the configuration names a person or a place.
+func (p Policy) Lists(id string) bool {
+	return slices.Contains(p.Users, id) || slices.Contains(p.Places, id)
+}
+
+// Revoked reports whether access was taken back from a person or at a place, and the configuration doesn't say otherwise.
+func (p Policy) Revoked(id, place string) bool {
+	return p.Book.noted(id) == Revoked && !p.Lists(id) || place != "" && p.Book.noted(place) == Revoked && !p.Lists(place)
+}
+
+// OpenAt reports whether the bot may answer at a place.
+func (p Policy) OpenAt(place string) bool {
+	noted := p.Book.noted(place)
+	return slices.Contains(p.Places, place) || noted == Allowed || p.AnyPlace && noted != Revoked
 }
 
 func (p Policy) byMode(who Person) Verdict {
@@ -79,10 +103,9 @@ func (p Policy) byMode(who Person) Verdict {
 	case Members:
 		return p.member(who)
 	case Pairing:
-		return Verdict{Refuse, "stranger", fmt.Sprintf("I don't know you yet, and letting people in by code isn't enabled here. "+
-			"Ask the operator to add `%s` to the configuration.", who.ID)}
+		return Verdict{Refuse, ReasonStranger, fmt.Sprintf("I don't know you yet. Ask the operator to run `orebot access allow %s`.", who.ID)}
 	default:
-		return Verdict{Refuse, "allowlist", fmt.Sprintf("I'm not enabled for you. Ask the operator to add `%s`.", who.ID)}
+		return Verdict{Refuse, "allowlist", fmt.Sprintf("I'm not enabled for you. Ask the operator to run `orebot access allow %s`.", who.ID)}
 	}
 }
 

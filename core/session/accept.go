@@ -16,6 +16,7 @@ const (
 	IgnoredSignal   = "signal"
 	IgnoredInvalid  = "invalid"
 	IgnoredBot      = "bot"
+	IgnoredFlood    = "flood" // from people who are refused, beyond what is written down of them
 )
 
 // place is what Accept knows of an address: whether there is a conversation, and who writes in it.
@@ -65,9 +66,12 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		if state == EntryHeard {
 			return Entry{}, IgnoredAmbient, nil // whoever may not speak isn't listened to
 		}
-		e.Refusal = v.Text
+		if !m.knocks.Heard(in.Author.ID, time.Now()) {
+			return Entry{}, IgnoredFlood, nil
+		}
+		e.Refusal, e.Inbound = v.Text, in.unread()
 	}
-	if !in.fits() {
+	if !e.Inbound.fits() {
 		e.Inbound, e.Oversize = in.without(), true
 	}
 	return e, "", m.notePlace(ctx, in, e.Refusal != "")

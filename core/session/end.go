@@ -67,7 +67,16 @@ func (s *Stream) reachable(seq ledger.Seq) bool {
 	return ok || seq == 0
 }
 
-// refuse ends messages of somebody who may not talk to the bot: with a line once a day, with silence otherwise.
+// Where it is kept when a person, or a place, was told of a refusal, and for how long: meanwhile they aren't told again.
+const (
+	spaceRefused = "refused"
+	spaceClosed  = "closed"
+	refusedKept  = 24 * time.Hour
+	closedKept   = 30 * 24 * time.Hour
+	maxRefused   = 2000 // of a space; beyond, the rest gets silence
+)
+
+// refuse ends messages of somebody who may not talk to the bot: with a line once a day, or once for a place, with silence otherwise.
 func (s *Stream) refuse(j *job, v access.Verdict) error {
 	w, told, err := s.toldToday(j, v)
 	if err != nil {
@@ -83,19 +92,24 @@ func (s *Stream) refuse(j *job, v access.Verdict) error {
 // toldToday looks up whether this person got the refusal within a day, or this place where it is the place's, and prepares the
 // note that it has.
 func (s *Stream) toldToday(j *job, refusal access.Verdict) (SmallWrite, bool, error) {
-	const space = "refused"
 	in := j.first().Inbound
-	key := in.Author.ID
+	space, key, kept := spaceRefused, in.Author.ID, refusedKept
 	if refusal.Reason == access.ReasonPlace {
-		key = in.Place
+		space, key, kept = spaceClosed, in.Place, closedKept
 	}
-	v, rev, _, err := s.m.cfg.Store.Small(s.m.turns, space, key)
+	v, rev, known, err := s.m.cfg.Store.Small(s.m.turns, space, key)
 	if err != nil {
 		return SmallWrite{}, false, err
 	}
+	if !known {
+		all, err := s.m.cfg.Store.SmallList(s.m.turns, space, "", maxRefused)
+		if err != nil || len(all) >= maxRefused {
+			return SmallWrite{}, true, err
+		}
+	}
 	at, perr := time.Parse(time.RFC3339, string(v))
 	now := time.Now().UTC()
-	told := perr == nil && now.Sub(at) < 24*time.Hour
+	told := perr == nil && now.Sub(at) < kept
 	return SmallWrite{Space: space, Key: key, Rev: rev, Value: []byte(now.Format(time.RFC3339))}, told, nil
 }
 

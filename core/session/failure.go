@@ -24,6 +24,8 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 			return true, s.oversize(j)
 		}
 		return false, st
+	case errors.Is(cause, errDismissed):
+		return true, s.dismiss(j)
 	case cause != nil:
 		return false, s.suspend(j)
 	}

@@ -20,6 +20,9 @@ func (s *Stream) handle(j *job) error {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError,
 			text: "I can't read this conversation any more. Please go on in a new one."})
 	}
+	if line := j.first().Notice; line != "" {
+		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})
+	}
 	if j.turn == 0 {
 		if over, err := s.screen(j); over || err != nil {
 			return err
@@ -53,7 +56,7 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 	}
 	switch age := time.Since(in.At); {
 	case v.Outcome == access.Refuse:
-		return true, s.refuse(j, v)
+		return true, s.turnAway(j, v)
 	case v.Outcome == access.Ignore: // a bot, as it turned out: a word to it could begin a loop
 		return true, s.endSilently(j, EndRefused)
 	case v.Outcome != access.Allow:

@@ -44,6 +44,7 @@ const (
 type Author struct {
 	ID       string `json:"id"`                 // "slack:U1", "telegram:8246"
 	Name     string `json:"name,omitempty"`     // to address a person by; may be empty
+	Handle   string `json:"handle,omitempty"`   // the name to mention them by, without the "@"; may be empty
 	Bot      bool   `json:"bot,omitempty"`      // another bot
 	Guest    bool   `json:"guest,omitempty"`    // not a full member
 	External bool   `json:"external,omitempty"` // of another workspace
@@ -166,6 +167,12 @@ func (in Inbound) fits() bool {
 	}
 	b, err := json.Marshal(in)
 	return err == nil && len(b) <= maxInboundBytes
+}
+
+// unread returns the message without what nobody is going to read.
+func (in Inbound) unread() Inbound {
+	in.Text, in.Attachments, in.Quotes = "", nil, nil
+	return in
 }
 
 // without returns the message without its content: whose it is, and where its answer goes.

@@ -94,6 +94,10 @@ type Manager struct {
 	turns    context.Context // of every turn; ends when the grace is over
 	endTurns context.CancelCauseFunc
 
+	knocks  access.Knocks
+	desk    sync.Mutex // held while a stranger gets a code, so that they are counted
+	overrun overrun
+
 	listeners atomic.Pointer[[]*listener]
 	workers   sync.WaitGroup
 
@@ -101,8 +105,9 @@ type Manager struct {
 	streams  map[ledger.ThreadID]*Stream
 	routes   map[Address]ledger.ThreadID // of addresses whose Stream is live
 	places   map[Address]*place
-	busy     int       // workers
-	ready    []*Stream // that wait for a worker, longest first
+	turnsOf  map[*job]inHand // that are with the model
+	busy     int             // workers
+	ready    []*Stream       // that wait for a worker, longest first
 	stopping bool
 }
 
@@ -124,6 +129,7 @@ func New(cfg Config) *Manager {
 		streams:  map[ledger.ThreadID]*Stream{},
 		routes:   map[Address]ledger.ThreadID{},
 		places:   map[Address]*place{},
+		turnsOf:  map[*job]inHand{},
 	}
 }
 
