@@ -88,6 +88,9 @@ func (d *daemon) sweep(ctx context.Context) func() {
 		} else if n > 0 {
 			d.env.log.Debug("old entries forgotten", observe.KeyCount, n)
 		}
+		if err := d.doors.Tidy(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			d.env.log.Error("old refusals stay", observe.KeyError, err)
+		}
 	}
 }
 

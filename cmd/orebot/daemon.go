@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"orebot/core/access"
 	"orebot/core/ledger"
 	"orebot/core/loop"
 	"orebot/core/models"
@@ -47,6 +48,7 @@ type daemon struct {
 	quit    chan struct{} // closed when nothing more is to be taken in
 	probes  []probe
 	ages    *ages
+	doors   *session.Doors
 }
 
 // serve runs a daemon until ctx ends, the store fails, or every platform refuses the credentials.
@@ -87,6 +89,12 @@ func (d *daemon) wire() (err error) {
 // wireRest builds what needs the state, whose lock is held.
 func (d *daemon) wireRest(net network) (err error) {
 	d.ages = newAges(d.store, time.Now)
+	d.doors = &session.Doors{
+		Store: d.store, Book: access.NewBook(), Policies: map[string]access.Policy{}, Counters: d.metrics,
+	}
+	if err := d.doors.Load(context.Background()); err != nil {
+		return err
+	}
 	if d.blobs, err = blob.Open(filepath.Join(d.cfg.StateDir, "blobs")); err != nil {
 		return err
 	}

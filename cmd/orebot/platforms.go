@@ -52,6 +52,7 @@ func (d *daemon) wirePlatforms(net network) error {
 		builders = append(builders, d.telegram(net, platforms))
 	}
 	d.manager = d.sessions(platforms)
+	d.doors.Dismiss = d.manager.Dismiss
 	for _, build := range builders {
 		if err := build(); err != nil {
 			return err
@@ -67,7 +68,7 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 		BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL,
 		Transport: t, DialContext: t.DialContext, Proxy: net.proxy, TLS: net.tls,
 	})
-	platforms["slack"] = session.Platform{Policy: slackPolicy(c), People: api, Namer: api, Follow: c.FollowThreads}
+	platforms["slack"] = session.Platform{Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Follow: c.FollowThreads}
 	return func() error {
 		s, err := slack.New(slack.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
@@ -76,6 +77,13 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 		d.sides = append(d.sides, s)
 		return err
 	}
+}
+
+// guard lets a policy of the configuration be changed by the operator at run time.
+func (d *daemon) guard(platform string, p access.Policy) access.Policy {
+	p.Book = d.doors.Book
+	d.doors.Policies[platform] = p
+	return p
 }
 
 func slackPolicy(c config.Slack) access.Policy {
@@ -91,7 +99,7 @@ func slackPolicy(c config.Slack) access.Policy {
 
 func (d *daemon) telegram(net network, platforms map[string]session.Platform) func() error {
 	c := d.cfg.Telegram
-	platforms["telegram"] = session.Platform{Policy: telegramPolicy(c)}
+	platforms["telegram"] = session.Platform{Policy: d.guard("telegram", telegramPolicy(c))}
 	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport()})
 	return func() error {
 		s, err := telegram.New(telegram.Config{

@@ -100,7 +100,7 @@ func (m *message) author() (session.Author, bool) {
 	case m.SenderChat != nil && m.SenderChat.ID != 0:
 		return session.Author{ID: idOf(m.SenderChat.ID), Name: m.SenderChat.Title, Known: true}, true
 	case m.From != nil && m.From.ID != 0:
-		return session.Author{ID: idOf(m.From.ID), Name: m.From.name(), Bot: m.From.IsBot, Known: true}, true
+		return session.Author{ID: idOf(m.From.ID), Name: m.From.name(), Handle: m.From.Username, Bot: m.From.IsBot, Known: true}, true
 	}
 	return session.Author{}, false
 }

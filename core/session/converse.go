@@ -25,7 +25,6 @@ func (s *Stream) converse(ctx context.Context, j *job) error {
 	s.live.job = j
 	s.live.step.SetEventContext(ctx)
 	defer s.leave()
-	defer s.m.underWay(j, cancel)()
 	begin := time.Now()
 	for try := 1; ; try++ {
 		err := s.apart(j, func() error { return s.attempt(ctx, j) })

@@ -35,6 +35,7 @@ func (s *Stream) handle(j *job) error {
 	ctx, cancel := context.WithCancelCause(s.m.turns)
 	defer cancel(nil)
 	j.cancel = cancel
+	defer s.m.underWay(j, cancel)()
 	release, err := s.company(ctx, j)
 	if err != nil {
 		_, err := s.failed(ctx, j, err, 1, time.Now())
