@@ -1,16 +1,13 @@
 package slack
 
 import (
-	"context"
 	"time"
-
-	"github.com/slack-go/slack/socketmode"
 
 	"orebot/core/observe"
 )
 
 const (
-	ackLife = 5 * time.Second // after it Slack has redelivered, and that copy gets an ack of its own
+	ackLife = 3 * time.Second // after it Slack has redelivered, and that copy gets an ack of its own
 	maxAcks = 2048
 )
 
@@ -31,27 +28,48 @@ func (n *intake) ackNow(envelope string, payload any) {
 	}
 }
 
-// writeAcks is the one goroutine that hands acks to the socket. The library keeps twenty while it has no connection and then blocks:
-// an ack waits no longer than it is worth something.
-func (n *intake) writeAcks(ctx context.Context) {
+// use makes w the connection that acks go to; nil: there is none now. Only one goroutine calls it.
+func (n *intake) use(w *wire) {
 	for {
 		select {
-		case <-ctx.Done():
+		case n.wires <- w:
 			return
-		case a := <-n.acks:
-			n.writeAck(ctx, a)
+		case <-n.wires: // not seen yet, and old now
 		}
 	}
 }
 
-func (n *intake) writeAck(ctx context.Context, a ack) {
-	ctx, cancel := context.WithDeadline(ctx, a.until)
-	defer cancel()
-	sm := n.client.Load()
-	if sm == nil || ctx.Err() != nil {
-		return
+// writeAcks is the one goroutine that writes to the socket. While there is no connection, acks wait, no longer than they are worth
+// something. It ends with done, when all is written.
+func (n *intake) writeAcks(done <-chan struct{}) {
+	var w *wire
+	for {
+		acks := n.acks
+		if w == nil {
+			acks = nil
+		}
+		select {
+		case w = <-n.wires:
+		case a := <-acks:
+			w = n.writeAck(w, a)
+		case <-done:
+			for w != nil && len(n.acks) > 0 {
+				w = n.writeAck(w, <-n.acks)
+			}
+			return
+		}
 	}
-	if err := sm.SendCtx(ctx, socketmode.Response{EnvelopeID: a.envelope, Payload: a.payload}); err != nil {
-		n.s.log.Debug("ack not sent", observe.KeyError, n.s.cfg.API.clean(err))
+}
+
+// writeAck writes one ack. It returns nil where the connection is broken: another one will come.
+func (n *intake) writeAck(w *wire, a ack) *wire {
+	if time.Now().After(a.until) {
+		return w
 	}
+	if err := w.write(a); err != nil {
+		n.s.log.Debug("ack not written", observe.KeyError, bare(err))
+		_ = w.conn.Close() // ends the reading too
+		return nil
+	}
+	return w
 }

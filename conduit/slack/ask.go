@@ -11,6 +11,8 @@ import (
 	"time"
 
 	slackgo "github.com/slack-go/slack"
+
+	"orebot/internal/secret"
 )
 
 // maxAnswer is how many bytes of an answer are read.
@@ -19,12 +21,17 @@ const maxAnswer = 32 << 20
 // ask calls a method of the Web API, and returns the answer as it stands there: the client library refuses a
 // whole page of messages for one odd field in one of them, which would be the look-up's end. Errors are the client library's.
 func (api *API) ask(ctx context.Context, method string, form url.Values) (object, error) {
+	return api.askAs(ctx, api.account.BotToken, method, form)
+}
+
+// askAs is ask with a token of one's choice.
+func (api *API) askAs(ctx context.Context, token secret.String, method string, form url.Values) (object, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, api.account.APIURL+method, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Authorization", "Bearer "+api.account.BotToken.Reveal())
+	req.Header.Set("Authorization", "Bearer "+token.Reveal())
 	resp, err := api.httpClient().Do(req)
 	if err != nil {
 		return nil, err

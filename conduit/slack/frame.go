@@ -1,10 +1,6 @@
 package slack
 
-import (
-	"encoding/json"
-
-	"github.com/slack-go/slack/socketmode"
-)
+import "encoding/json"
 
 // frame is an envelope as it came over the socket, its payload not looked at.
 type frame struct {
@@ -12,18 +8,17 @@ type frame struct {
 	kind     string
 	payload  json.RawMessage
 	accepts  bool // the ack may carry content
+
+	reason      string // of a disconnect
+	connections int64  // of a hello: how many the app has
 }
 
-// frameOf returns an envelope that the client library could read.
-func frameOf(r *socketmode.Request) frame {
-	return frame{envelope: r.EnvelopeID, kind: r.Type, payload: r.Payload, accepts: r.AcceptsResponsePayload}
-}
-
-// readFrame reads one that the library could not. What can't be read at all has no envelope.
-func readFrame(raw json.RawMessage) frame {
+// readFrame reads a frame. What can't be read at all has no envelope.
+func readFrame(raw []byte) frame {
 	var o object
 	_ = json.Unmarshal(raw, &o)
-	f := frame{kind: o.text("type"), payload: o["payload"], accepts: o.flag("accepts_response_payload")}
+	f := frame{kind: o.text("type"), payload: o["payload"], accepts: o.flag("accepts_response_payload"),
+		reason: o.text("reason"), connections: o.size("num_connections")}
 	_ = json.Unmarshal(o["envelope_id"], &f.envelope)
 	return f
 }

@@ -3,13 +3,9 @@ package slack
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	slackgo "github.com/slack-go/slack"
-	"github.com/slack-go/slack/socketmode"
 
 	"orebot/core/observe"
 	"orebot/internal/sim/fault"
@@ -108,7 +104,7 @@ func TestStormEnds(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 		}
-		const told = "Slack ends connections at once"
+		const told = "Slack ends connections"
 		storm()
 		before := l.health.String()
 		l.Disconnect(simslack.RefreshRequested)
@@ -126,23 +122,7 @@ func TestStormEnds(t *testing.T) {
 	})
 }
 
-// TestEndIsNoTrouble: an open that the end of the conduit cancels is nothing that an operator has to know.
-func TestEndIsNoTrouble(t *testing.T) {
-	logs := &logBook{}
-	s := &Slack{cfg: Config{API: Dial(Account{}), Health: noHealth{}}, log: slog.New(slog.NewTextHandler(logs, nil))}
-	for err, told := range map[error]int{fmt.Errorf("open: %w", context.Canceled): 0, context.DeadlineExceeded: 1} {
-		n := newIntake(s, me)
-		over, err := n.event(socketmode.Event{Type: socketmode.EventTypeConnectionError, Data: &slackgo.ConnectionErrorEvent{ErrorObj: err}})
-		if over || err != nil || n.troubled != (told == 1) {
-			t.Errorf("%v, %v, troubled %v", over, err, n.troubled)
-		}
-	}
-	if n := logs.count("no connection"); n != 1 {
-		t.Errorf("the log says:\n%s", logs)
-	}
-}
-
-// TestOddHello: a greeting that the client library can't read is one all the same.
+// TestOddHello: a greeting with odd fields is one all the same.
 func TestOddHello(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Second)

@@ -15,9 +15,6 @@ const (
 	lastWait  = 30 * time.Second
 )
 
-// scopes are those without which parts of the conduit don't work.
-const scopes = "app_mentions:read channels:history chat:write groups:history im:history mpim:history users:read"
-
 // identify asks who the bot is until Slack answers. An error means that the credentials are refused, or that ctx has ended.
 func (s *Slack) identify(ctx context.Context) (identity, error) {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -43,24 +40,10 @@ func (s *Slack) identify(ctx context.Context) (identity, error) {
 	}
 }
 
-// checkScopes names the scopes that the app lacks. Without the header nothing is known.
+// checkScopes tells of the scopes that the app lacks.
 func (s *Slack) checkScopes(header http.Header) {
-	granted := header.Get("X-OAuth-Scopes")
-	if granted == "" {
-		return
-	}
-	has := map[string]bool{}
-	for g := range strings.SplitSeq(granted, ",") {
-		has[strings.TrimSpace(g)] = true
-	}
-	var missing []string
-	for _, need := range strings.Fields(scopes) {
-		if !has[need] {
-			missing = append(missing, need)
-		}
-	}
-	if len(missing) > 0 {
-		s.log.Warn("Slack app lacks scopes", observe.KeyReason, strings.Join(missing, " "))
+	if missing := missingScopes(header); len(missing) > 0 {
+		s.note(noteScopes, "the Slack app lacks scopes: "+strings.Join(missing, " ")+"; add them to the app and install it again")
 	}
 }
 

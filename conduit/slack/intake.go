@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/slack-go/slack/socketmode"
-
 	"orebot/core/observe"
 	"orebot/core/session"
 )
@@ -28,23 +26,26 @@ const (
 	otherText   = "My command is `%s` here; the operator can change that (`slack.command`)."
 )
 
-// intake is one Run's way in. The fields below the line belong to the goroutine that drains.
+// intake is one Run's way in. The fields below the line belong to the goroutine that reads.
 type intake struct {
 	s      *Slack
 	me     identity
-	client atomic.Pointer[socketmode.Client]
-	up     atomic.Bool // greeted, and not disconnected since
 	queue  chan message
 	flight chan struct{}
+	wires  chan *wire
 	acks   chan ack
 	held   atomic.Int64 // bytes, see maxHeld
 	failed atomic.Bool  // the last message wasn't stored
 
+	up       bool // greeted, and not disconnected since
+	beaten   time.Time
+	last     *wire
+	revoked  error // Slack has taken the app away
 	hellos   int
 	lost     time.Time // when the last connection that was greeted ended
+	cause    string    // why Slack ended the last connection
+	warned   string    // of what ends the connections
 	troubled bool      // no connection, and that was said
-	stormy   bool
-	shared   bool
 	full     bool
 }
 
@@ -60,19 +61,45 @@ func newIntake(s *Slack, me identity) *intake {
 	return &intake{
 		s: s, me: me,
 		queue: make(chan message, maxQueue), flight: make(chan struct{}, maxFlight), acks: make(chan ack, maxAcks),
+		wires: make(chan *wire, 1),
 	}
 }
 
-// run takes in until ctx ends; then it returns nil. The error means that Slack refuses the credentials.
+// run takes in until ctx ends; then it returns nil. The error means that Slack refuses the credentials. What is being stored at the end
+// gets a moment, and its ack.
 func (n *intake) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { n.accept(ctx) })
-	wg.Go(func() { n.writeAcks(ctx) })
+	defer cancel()
+	var givers, writer sync.WaitGroup
+	flushed := make(chan struct{})
+	givers.Go(func() { n.accept(ctx) })
+	writer.Go(func() { n.writeAcks(flushed) })
 	err := n.connect(ctx)
 	cancel()
-	wg.Wait()
+	givers.Wait()
+	n.settle()
+	close(flushed)
+	writer.Wait()
+	if n.last != nil {
+		n.last.close()
+	}
 	return err
+}
+
+// flushTime is how long the end waits for what is being stored.
+const flushTime = 500 * time.Millisecond
+
+// settle waits until nothing is on its way to the disk.
+func (n *intake) settle() {
+	t := time.NewTimer(flushTime)
+	defer t.Stop()
+	for range maxFlight {
+		select {
+		case n.flight <- struct{}{}:
+		case <-t.C:
+			return
+		}
+	}
 }
 
 // take decides about one envelope. It never blocks.
@@ -135,6 +162,7 @@ func (n *intake) takeEvent(f frame) {
 		n.s.log.Warn("Slack drops events: more than 30,000 in an hour")
 	case why == ignoredEvent:
 		n.s.cfg.API.dms.addHome(f.payload)
+		n.revoked = revokedBy(f.payload, n.me)
 	case in.Place == "" && why == "":
 		n.s.cfg.API.dms.add(channelOf(in.Address))
 	}

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,8 +88,15 @@ func TestAnotherProcess(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if n := l.logs.count("another process uses this app token"); n != 1 {
-			t.Errorf("%d warnings", n)
+		if n := l.logs.count("another process uses this app token"); n != 1 || l.health.noted(noteShared) == "" {
+			t.Errorf("%d warnings, and the note %q", n, l.health.noted(noteShared))
+		}
+		if err := l.Push([]byte(`{"type":"hello","num_connections":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := l.health.noted(noteShared); got != "" {
+			t.Errorf("alone again, and the note is %q", got)
 		}
 	})
 }
@@ -129,8 +137,11 @@ func TestAcksWhileDisconnected(t *testing.T) {
 func TestMissingScopesAreNamed(t *testing.T) {
 	inLink(t, simslack.Options{Scopes: []string{"chat:write", "im:history"}}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Second)
-		if n := l.logs.count("app_mentions:read channels:history groups:history mpim:history users:read"); n != 1 {
+		if n := l.logs.count("app_mentions:read channels:history channels:read commands files:read"); n != 1 {
 			t.Errorf("the log says:\n%s", l.logs)
+		}
+		if got := l.health.noted(noteScopes); !strings.Contains(got, "users:read") {
+			t.Errorf("the note is %q", got)
 		}
 	})
 }

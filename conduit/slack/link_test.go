@@ -71,6 +71,7 @@ type link struct {
 	counts *countBook
 	done   chan error
 	stop   context.CancelFunc
+	quit   chan struct{}
 }
 
 // inLink runs f with a conduit that runs, before it is connected.
@@ -81,11 +82,12 @@ func inLink(t *testing.T, o simslack.Options, before func(*simslack.Server), f f
 		t.Cleanup(end)
 		mem := storetest.NewMemory()
 		l := &link{Server: sim, t: t, sess: &holding{free: true}, logs: &logBook{}, health: &healthBook{}, counts: &countBook{}}
+		l.quit = make(chan struct{})
 		if before != nil {
 			before(sim)
 		}
 		s, err := New(Config{
-			API: api, Sessions: l.sess, Store: mem, Lease: mem, Life: "1", Health: l.health, Counters: l.counts,
+			API: api, Sessions: l.sess, Store: mem, Lease: mem, Life: "1", Health: l.health, Counters: l.counts, Quit: l.quit,
 			Logger: slog.New(slog.NewTextHandler(l.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		})
 		if err != nil {

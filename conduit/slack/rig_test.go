@@ -280,6 +280,22 @@ type healthBook struct {
 	now   string
 	all   []string
 	beats []time.Time
+	notes map[string]string
+}
+
+func (h *healthBook) Note(topic, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.notes == nil {
+		h.notes = map[string]string{}
+	}
+	h.notes[topic] = text
+}
+
+func (h *healthBook) noted(topic string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.notes[topic]
 }
 
 func (h *healthBook) Beat() {

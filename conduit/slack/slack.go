@@ -50,6 +50,8 @@ type Slack struct {
 	cfg      Config
 	log      *slog.Logger
 	couriers *conduit.Couriers
+	notes    notes
+	missed   *missed
 }
 
 var _ conduit.Conduit = (*Slack)(nil)

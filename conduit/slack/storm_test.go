@@ -51,8 +51,15 @@ func TestStorms(t *testing.T) {
 				if first := len(calls) - countAfter(calls, time.Minute); first > 12 {
 					t.Errorf("%d opens in the first minute", first)
 				}
-				if n := l.logs.count("Slack ends connections at once"); n != 1 && reason != simslack.Warning {
-					t.Errorf("%d warnings", n)
+				want := "Slack ends every connection at once"
+				if why := causes(reason); why != "" {
+					want = why
+				}
+				if n := l.logs.count(want); n != 1 && reason != simslack.Warning || l.logs.count("Slack ends connections") > 1 {
+					t.Errorf("%d warnings:\n%s", n, l.logs)
+				}
+				if _, now, _ := l.health.state(); !strings.Contains(l.health.String(), want) {
+					t.Errorf("health never said %q; it says %q", want, now)
 				}
 				time.Sleep(time.Minute)
 				l.takes()
@@ -100,7 +107,7 @@ func TestOpenFails(t *testing.T) {
 				if len(calls) != tries+1 {
 					t.Errorf("%d opens", len(calls))
 				}
-				if n := l.logs.count("Slack ends connections at once"); n != 0 {
+				if n := l.logs.count("Slack ends connections"); n != 0 {
 					t.Errorf("%d warnings of what isn't so", n)
 				}
 				if n := l.logs.count("no connection to Slack"); n != 1 {

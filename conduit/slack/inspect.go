@@ -1,0 +1,83 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+)
+
+// scopes are what the bot token should be allowed. Without one of them a part of the conduit doesn't work.
+const scopes = "app_mentions:read channels:history channels:read chat:write commands files:read files:write groups:history groups:read " +
+	"im:history im:read im:write mpim:history mpim:read reactions:write users:read"
+
+// missingScopes names those that an answer of Slack's doesn't list. Where it lists none at all, nothing is known.
+func missingScopes(header http.Header) []string {
+	granted := header.Get("X-OAuth-Scopes")
+	if granted == "" {
+		return nil
+	}
+	has := map[string]bool{}
+	for g := range strings.SplitSeq(granted, ",") {
+		has[strings.TrimSpace(g)] = true
+	}
+	var missing []string
+	for _, need := range strings.Fields(scopes) {
+		if !has[need] {
+			missing = append(missing, need)
+		}
+	}
+	return missing
+}
+
+// Inspection is what an operator wants to know of an account before the bot runs.
+type Inspection struct {
+	Team, Bot string    // ids
+	Name      string    // of the bot
+	Missing   []string  // scopes that the app lacks
+	Clock     time.Time // Slack's, to the second; zero: it didn't say
+}
+
+// Inspect asks Slack about the bot token. It opens no connection, which would take events from a bot that runs; so that nothing is said
+// of the app token. An error's code, such as "invalid_auth", is what Refusal returns.
+func (api *API) Inspect(ctx context.Context) (Inspection, error) {
+	r, err := api.client.AuthTestContext(ctx)
+	if err != nil {
+		return Inspection{}, fmt.Errorf("slack: auth.test: %w", api.clean(err))
+	}
+	i := Inspection{Team: r.TeamID, Bot: r.UserID, Name: r.User, Missing: missingScopes(r.Header)}
+	i.Clock, _ = http.ParseTime(r.Header.Get("Date"))
+	return i, nil
+}
+
+// Refusal returns what an operator can do about an error with which Slack refuses credentials; "" where it is of another kind.
+func Refusal(err error) string {
+	if !dead(codeOf(err)) {
+		return ""
+	}
+	return deadReason(err)
+}
+
+// revokedBy returns an error where an event says that the app was removed from the workspace, or its bot token revoked.
+func revokedBy(payload []byte, me identity) error {
+	var p object
+	_ = json.Unmarshal(payload, &p)
+	ev := p.object("event")
+	switch ev.text("type") {
+	case "app_uninstalled":
+		return slackgo.SlackErrorResponse{Err: "app_uninstalled"}
+	case "tokens_revoked":
+		var bots []string
+		_ = json.Unmarshal(ev.object("tokens")["bot"], &bots)
+		for _, id := range bots {
+			if id == me.user || id == me.bot {
+				return slackgo.SlackErrorResponse{Err: "token_revoked"}
+			}
+		}
+	}
+	return nil
+}
