@@ -26,6 +26,7 @@ type page struct {
 
 	units    int // of UTF-16 in Plain
 	entities int
+	marks    int // about how many entities Telegram adds
 	urls     int // bytes of addresses
 }
 
@@ -35,7 +36,7 @@ func (p page) load(room int) float64 {
 	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 	return max(
 		share(p.units, maxUnits-room),
-		share(p.entities, maxEntities),
+		share(p.entities+p.marks, maxEntities),
 		share(p.urls, maxURLBytes),
 		share(len(p.HTML), maxBytes-5*room),
 	)
@@ -48,9 +49,8 @@ func (p page) load(room int) float64 {
 // page is empty where nothing is left to show: send nothing then.
 //
 // HTML and not entities, because one bad address among entities has the whole
-// message refused. Only tags that Telegram knows are written. File names such
-// as README.md become links by Telegram's own doing; they are left as they are,
-// because previews are off and a changed name can't be copied.
+// message refused. Only tags that Telegram knows are written. File names of
+// which Telegram would make links are code.
 func renderHTML(doc *markup.Document, offset, room int) (p page, next int) {
 	part := doc.Next(offset, markup.Limit{
 		Max:  max(maxUnits-room, 1),
@@ -180,7 +180,7 @@ func (w *htmlWriter) runs(runs []markup.Run, style markup.Style, in []markup.Con
 		text := r.Text
 		for {
 			line, rest, more := strings.Cut(text, "\n")
-			w.text(line, l)
+			w.words(line, l)
 			if !more {
 				break
 			}
@@ -210,7 +210,7 @@ func (w *htmlWriter) address(label, url string, l look) {
 		return
 	}
 	w.space(" ")
-	w.text("("+shortURL(shown)+")", l)
+	w.words("("+shortURL(shown)+")", l)
 }
 
 // shortURL cuts an address that nobody would read, such as a data: URL.

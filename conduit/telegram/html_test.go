@@ -132,7 +132,7 @@ func TestHTML(t *testing.T) {
 	cases := []struct{ name, md, html string }{
 		{"local address", "[api](http://localhost:11434/api)", "api (http://localhost:11434/api)"},
 		{"local address alone", "<http://localhost:11434>", "http://localhost:11434"},
-		{"file as link", "[readme](README.md)", "readme (README.md)"},
+		{"file as link", "[readme](README.md)", "readme (<code>README.md</code>)"},
 		{"mail", "<a@b.org> [m](mailto:a@b.org)", "a@b.org m (a@b.org)"},
 		{"person as link", "[x](tg://user?id=7)", "x (tg://user?id=7)"},
 		{"script as link", "[x](javascript:alert%281%29)", "x (javascript:alert%281%29)"},
@@ -145,7 +145,9 @@ func TestHTML(t *testing.T) {
 		{"command", "send /stop, see /etc/fstab and and/or https://ex.com/a", "send /\u2060stop, see /etc/fstab and and/or https://ex.com/a"},
 		{"mention in code", "`@somebody /stop`", "<code>@somebody /stop</code>"},
 		{"space behind a mention", "@somebody <b>", "@\u2060somebody &lt;b&gt;"},
-		{"file name", "see README.md", "see README.md"},
+		{"file name", "see README.md, **main.rs** and ./run.sh.", "see <code>README.md</code>, <code>main.rs</code> and <code>./run.sh</code>."},
+		{"file name in its place", "src/main.rs:3 and https://ex.com/README.md and a.md.gz and x@foo.py", "src/main.rs:3 and https://ex.com/README.md and a.md.gz and x@foo.py"},
+		{"file name in a link", "[README.md](https://ex.com)", `<a href="https://ex.com">README.md</a>`},
 		{"formula", "$a_b * c_d$ and \\(x\\)", "<code>a_b * c_d</code> and <code>x</code>"},
 		{"display formula", "so\n$$\na = *b*\n$$\nthen", "so\n\n<pre>a = *b*</pre>\n\nthen"},
 		{"money", "$5 and $10", "$5 and $10"},
@@ -221,28 +223,37 @@ func TestRoomIsLeft(t *testing.T) {
 	}
 }
 
-// TestGolden renders the corpus. Run with -update after a change that is meant.
+// TestGolden renders the corpora. Run with -update after a change that is meant.
 func TestGolden(t *testing.T) {
-	files, _ := filepath.Glob("../markup/testdata/corpus/*.md")
-	if len(files) < 25 {
-		t.Fatalf("%d files in the corpus", len(files))
+	for corpus, want := range map[string]struct {
+		dir   string
+		least int
+	}{"corpus": {"html", 25}, "answers": {"answers", 60}} {
+		files, _ := filepath.Glob("../markup/testdata/" + corpus + "/*.md")
+		if len(files) < want.least {
+			t.Fatalf("%d files in %s", len(files), corpus)
+		}
+		for _, f := range files {
+			goldenHTML(t, f, filepath.Join("testdata", want.dir, strings.TrimSuffix(filepath.Base(f), ".md")+".html"))
+		}
 	}
-	for _, f := range files {
-		md, err := os.ReadFile(f)
-		if err != nil {
+}
+
+func goldenHTML(t *testing.T, source, file string) {
+	t.Helper()
+	md, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := htmlOf(t, string(md)) + "\n"
+	if *updateGolden {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got := htmlOf(t, string(md)) + "\n"
-		golden := filepath.Join("testdata", "html", strings.TrimSuffix(filepath.Base(f), ".md")+".html")
-		if *updateGolden {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil || string(want) != got {
-			t.Errorf("%s (%v):\n%s", golden, err, got)
-		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != got {
+		t.Errorf("%s (%v):\n%s", file, err, got)
 	}
 }
 

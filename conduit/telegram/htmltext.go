@@ -102,11 +102,26 @@ func (w *htmlWriter) text(s string, l look) {
 		if l.style&markup.Code == 0 {
 			body = w.defang(body)
 		}
+		if l.style&markup.Code == 0 && l.url == "" {
+			w.page.marks += marks(body)
+		}
 		w.put(body)
 	}
 	if trail != "" {
 		w.waiting = append(w.waiting, gap{trail, l})
 	}
+}
+
+// words writes a stretch of one line in which file names stand as code, so that they can be copied and lead nowhere.
+func (w *htmlWriter) words(s string, l look) {
+	if l.url == "" && l.style&markup.Code == 0 {
+		for from, to := fileNameIn(s); from >= 0; from, to = fileNameIn(s) {
+			w.text(s[:from], l)
+			w.text(s[from:to], look{style: markup.Code})
+			s = s[to:]
+		}
+	}
+	w.text(s, l)
 }
 
 // flush writes the white space that waits, and starts the quote that does: text

@@ -55,6 +55,7 @@ var longAnswers = []string{
 	strings.Repeat("- `a` **b** [c](https://example.org/d)\n", 300),
 	strings.Repeat("&<>\"", 4096),
 	strings.Repeat("字", 9000),
+	strings.Repeat("**a** https://example.org/x #tag\n", 200),
 }
 
 // Reports 18 to 20: each part fits and is shown as it was meant, with its label and without.
