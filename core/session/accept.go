@@ -24,6 +24,7 @@ type place struct {
 	known  bool   // there is a conversation
 	writer string // its only writer, while shared is false
 	shared bool
+	muted  bool // answered is only who calls
 	used   time.Time
 }
 
@@ -82,13 +83,16 @@ func (m *Manager) addressed(ctx context.Context, in Inbound, follow bool) (Entry
 	if in.Call == CallDirect || in.Call != CallAmbient && !in.Elsewhere {
 		return EntryOpen, nil
 	}
+	if _, _, ok := m.parse(in); ok {
+		return EntryOpen, nil
+	}
 	p, err := m.placeOf(ctx, in.Address)
 	switch {
 	case err != nil:
 		return 0, err
 	case !p.known:
 		return EntryEnded, nil
-	case follow && !in.Elsewhere && !p.shared && p.writer == in.Author.ID:
+	case follow && !p.muted && !in.Elsewhere && !p.shared && p.writer == in.Author.ID:
 		return EntryOpen, nil
 	default:
 		return EntryHeard, nil
@@ -137,6 +141,7 @@ func (m *Manager) loadPlace(ctx context.Context, a Address) (place, error) {
 		}
 		if ok && t.Starter != "" { // it holds more than refusals
 			p.known, p.writer, p.shared = true, t.Starter, t.Shared
+			p.muted = t.Settings[SettingMute] == "on"
 		}
 	}
 	entries, err := m.cfg.Store.EntriesAt(ctx, a, 100)

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
+	"time"
 )
 
 // ask is what a goroutine beside the worker wants the worker to do.
@@ -29,19 +31,31 @@ func (s *Stream) apart(j *job, f func() error) error {
 	if s.asks == nil {
 		s.asks = make(chan *ask)
 	}
+	ctx, cancel := context.WithCancel(s.m.turns)
+	defer cancel()
 	done := make(chan error, 1)
-	s.lent = true
-	defer func() { s.lent = false }()
+	s.lent, s.hand = true, j
+	defer func() { s.lent, s.hand, s.later = false, nil, nil }()
+	s.startSides(ctx, j)
 	go func() { done <- guarded(f) }()
 	for {
 		select {
 		case err := <-done:
+			defer time.AfterFunc(sideTime, cancel).Stop()
+			s.awaitSides()
 			return err
 		case a := <-s.asks:
 			a.serve()
 		case <-s.bell:
-			s.meanwhile(j)
+			s.meanwhile(ctx, j)
 		}
+	}
+}
+
+// awaitSides returns when no command runs beside the job any more.
+func (s *Stream) awaitSides() {
+	for len(s.sides) > 0 {
+		(<-s.asks).serve()
 	}
 }
 
@@ -79,16 +93,15 @@ func (s *Stream) ring() {
 }
 
 // meanwhile takes in what has come while a job is in hand. What can't be read now is read after it.
-func (s *Stream) meanwhile(j *job) {
+func (s *Stream) meanwhile(ctx context.Context, j *job) {
 	s.m.mu.Lock()
 	ids := s.inbox
 	s.inbox = nil
 	s.m.mu.Unlock()
-	s.hand = j
-	defer func() { s.hand = nil }()
 	if err := s.absorb(ids); err != nil {
 		s.m.mu.Lock()
 		s.inbox = append(ids, s.inbox...)
 		s.m.mu.Unlock()
 	}
+	s.startSides(ctx, j)
 }

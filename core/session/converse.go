@@ -12,7 +12,6 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/loop"
-	"orebot/core/models"
 	"orebot/core/observe"
 	"orebot/core/provider"
 	"orebot/core/transform/budget"
@@ -58,6 +57,7 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 			s.log(j).Error("panic in a turn", observe.KeyError, p.Value, "stack", string(p.Stack))
 		}
 	}()
+	ctx = context.WithValue(ctx, systemKey{}, s.setting(SettingSystem))
 	ctx = budget.WithHalvings(ctx, s.dense)
 	st := boundState{s}
 	if j.turn == 0 {
@@ -67,7 +67,7 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 	} else if err := s.mend(ctx, st, j); err != nil {
 		return err
 	}
-	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, models.Spec{}, s.m.model)
+	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, s.spec(), s.m.model)
 	if err == nil && !j.done {
 		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the pattern ended without a final turn")}
 	}
@@ -130,8 +130,8 @@ func (s *Stream) answered(ctx context.Context, j *job, begin time.Time, err erro
 func (s *Stream) countTokens(t ledger.Turn) {
 	for _, a := range t.Artifacts {
 		if u, ok := a.(artifact.Usage); ok {
-			s.m.cfg.Counters.Add(observe.Tokens, float64(u.PromptTokens), observe.In, s.m.cfg.Spec.Model)
-			s.m.cfg.Counters.Add(observe.Tokens, float64(u.CompletionTokens), observe.Out, s.m.cfg.Spec.Model)
+			s.m.cfg.Counters.Add(observe.Tokens, float64(u.PromptTokens), observe.In, s.model())
+			s.m.cfg.Counters.Add(observe.Tokens, float64(u.CompletionTokens), observe.Out, s.model())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"orebot/core/access"
@@ -18,6 +19,13 @@ type ending struct {
 	text  string
 	aside bool         // a question that is on the log leaves the active path: it must not be sent again
 	small []SmallWrite // to be written along
+
+	private  bool
+	offers   []string
+	file     string        // the text is the content of a file of this name
+	lead     []LogRecord   // before the end record
+	withdraw []StoredEntry // messages that end along with the job's, withdrawn
+	with     func(*Batch)  // changes the Batch last
 }
 
 // notice ends a job's messages with a line in the chat: one Batch with the end record, the ends and what is due. Only then is the
@@ -35,12 +43,19 @@ func (s *Stream) notice(j *job, e ending) error {
 		s.trim(&b)
 	}
 	s.end(&b, j, e.how, seq)
+	gone := &job{addr: j.addr, entries: e.withdraw}
+	s.end(&b, gone, EndWithdrawn, seq)
 	s.deliver(&b, j.addr, seq)
 	b.Small = e.small
+	if e.with != nil {
+		e.with(&b)
+	}
 	if err := s.commitEnd(b); err != nil {
+		s.putBack(idsOf(e.withdraw))
 		return err
 	}
 	s.countEnds(j, e.how)
+	s.countEnds(gone, EndWithdrawn)
 	ctx := loop.WithThreadID(loop.WithProvenance(context.Background(), string(j.addr)), s.thread.String())
 	s.live.step.Emit(ctx, loop.NoticeEvent{Notice: loop.Notice{Content: e.text, Severity: e.sev}, Ctx: WithSeq(ctx, uint64(seq))})
 	return nil
@@ -48,7 +63,8 @@ func (s *Stream) notice(j *job, e ending) error {
 
 // records returns what an ending adds to the log: the end record, and before it the tip's move where the question is set aside.
 func (s *Stream) records(j *job, e ending) []LogRecord {
-	rec := &EndRecord{To: j.addr, Severity: e.sev, Text: e.text, Ref: refOf(j), Reply: j.last().Inbound.Message, Time: time.Now().UTC()}
+	rec := &EndRecord{To: j.addr, Severity: e.sev, Text: e.text, Ref: refOf(j), Reply: j.last().Inbound.Message, Time: time.Now().UTC(),
+		Offers: e.offers, Private: e.private, File: e.file}
 	if e.sev >= loop.SeverityWarn && e.how == EndNoticed {
 		rec.Text += " (ref " + rec.Ref + ")"
 	}
@@ -57,9 +73,9 @@ func (s *Stream) records(j *job, e ending) []LogRecord {
 	}
 	end := LogRecord{Kind: KindEnd, End: rec}
 	if t, ok := s.live.led.Turn(j.turn); ok && e.aside && s.reachable(t.Parent) {
-		return []LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}, end}
+		return []LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent, Aside: j.turn}}, end}
 	}
-	return []LogRecord{end}
+	return append(slices.Clone(e.lead), end)
 }
 
 func (s *Stream) reachable(seq ledger.Seq) bool {

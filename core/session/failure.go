@@ -19,6 +19,8 @@ const maxFailures = 3
 func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin time.Time) (over bool, left error) {
 	var st *storeError
 	switch cause := context.Cause(ctx); {
+	case j.stop != nil && s.m.turns.Err() == nil:
+		return true, s.stopped(j, err)
 	case errors.As(cause, &st) || errors.As(err, &st): // the cause came first
 		if errors.Is(st, ErrTooLarge) {
 			return true, s.oversize(j)
@@ -145,7 +147,7 @@ func modelTrouble(k provider.Kind) string {
 
 // explain says what happened and what to do.
 func (s *Stream) explain(err error, kind provider.Kind, after time.Duration) (loop.Severity, string) {
-	model := s.m.cfg.Spec.Model
+	model := s.model()
 	var pe *provider.Error
 	if errors.As(err, &pe) && pe.Model != "" {
 		model = pe.Model

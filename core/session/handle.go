@@ -15,7 +15,7 @@ import (
 
 // handle brings a job to its end: it is screened, then answered.
 func (s *Stream) handle(j *job) error {
-	if s.live.broken != nil {
+	if s.live.broken != nil && !s.isCommand(*j.first()) {
 		s.m.cfg.Logger.Error("thread unreadable", observe.KeyThread, s.thread.String(), observe.KeyError, s.live.broken)
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError,
 			text: "I can't read this conversation any more. Please go on in a new one."})
@@ -23,18 +23,14 @@ func (s *Stream) handle(j *job) error {
 	if line := j.first().Notice; line != "" {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})
 	}
-	if j.turn == 0 {
-		if over, err := s.screen(j); over || err != nil {
-			return err
-		}
-		s.named(j)
+	ctx, cancel := context.WithCancelCause(s.m.turns)
+	defer cancel(nil)
+	if over, err := s.begin(j, cancel); over || err != nil {
+		return err
 	}
 	if over, err := s.counted(j); over || err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(s.m.turns)
-	defer cancel(nil)
-	j.cancel = cancel
 	defer s.m.underWay(j, cancel)()
 	release, err := s.company(ctx, j)
 	if err != nil {
@@ -43,6 +39,21 @@ func (s *Stream) handle(j *job) error {
 	}
 	defer release()
 	return s.converse(ctx, j)
+}
+
+// begin looks at a job before anything is done for it: a new one is screened; before one that is resumed, a stop takes effect that was
+// written while nobody ran.
+func (s *Stream) begin(j *job, cancel context.CancelCauseFunc) (over bool, err error) {
+	if j.cancel = cancel; j.turn != 0 {
+		return s.stopsFirst(j)
+	}
+	if over, err := s.screen(j); over || err != nil {
+		return over, err
+	}
+	if j.turn == 0 {
+		s.named(j)
+	}
+	return false, nil
 }
 
 // screen ends what isn't to be answered: refused, empty or too old messages.
@@ -62,6 +73,8 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 		return true, s.endSilently(j, EndRefused)
 	case v.Outcome != access.Allow:
 		return true, say("I couldn't find out who you are. Please ask again in a minute.")
+	case s.isCommand(*j.first()):
+		return s.command(j)
 	case j.first().Oversize:
 		return true, say("That is more than I can read at once. Please send less.")
 	case prompt(j.entries) == nil:

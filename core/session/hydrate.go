@@ -20,8 +20,9 @@ type live struct {
 	state  Thread
 	places map[Address]*served
 	step   *loop.Step
-	broken error // the log can't be decoded: no turns, only end records
-	job    *job  // the one whose turns are being appended
+	aside  ledger.Seq // the question that was set aside last, while nothing else has been asked
+	broken error      // the log can't be decoded: no turns, only end records
+	job    *job       // the one whose turns are being appended
 }
 
 // served is what the worker knows of an address bound to its thread.
@@ -101,9 +102,12 @@ func (s *Stream) loadLog(ctx context.Context, l *live) error {
 func (l *live) apply(r LogRecord) error {
 	switch r.Kind {
 	case KindTurn:
+		if r.Turn.Role == ledger.RoleUser {
+			l.aside = 0
+		}
 		return l.add(*r.Turn)
 	case KindTip:
-		l.path = nil
+		l.path, l.aside = nil, r.Tip.Aside
 		return l.led.SetTip(r.Tip.To)
 	default:
 		return nil

@@ -48,6 +48,7 @@ type Author struct {
 	Bot      bool   `json:"bot,omitempty"`      // another bot
 	Guest    bool   `json:"guest,omitempty"`    // not a full member
 	External bool   `json:"external,omitempty"` // of another workspace
+	Admin    bool   `json:"admin,omitempty"`    // administers the group that the message was written in
 	Known    bool   `json:"known,omitempty"`    // the fields above are settled; else People is asked before Submit
 }
 

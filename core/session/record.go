@@ -53,7 +53,8 @@ type EndRecord struct {
 
 // TipMove makes another turn the end of the active path.
 type TipMove struct {
-	To ledger.Seq `json:"to"`
+	To    ledger.Seq `json:"to"`
+	Aside ledger.Seq `json:"aside,omitempty"` // the question that was set aside with it, which `retry` asks again
 }
 
 // Setting changes what holds for the thread from here on; an empty Value means the default again.
@@ -78,28 +79,40 @@ type Amendment struct {
 
 // Thread is what is known of a thread without its log.
 type Thread struct {
-	Last      ledger.Seq `json:"last"`              // the newest record
-	Tip       ledger.Seq `json:"tip,omitempty"`     // the newest turn of the active path
-	Window    ledger.Seq `json:"window,omitempty"`  // the first record to load when it goes live
-	Addresses []Address  `json:"addrs,omitempty"`   // bound now
-	Starter   string     `json:"starter,omitempty"` // who wrote first
-	Shared    bool       `json:"shared,omitempty"`  // a second person has written
-	Opened    time.Time  `json:"opened"`
-	Used      time.Time  `json:"used"`
+	Last      ledger.Seq        `json:"last"`              // the newest record
+	Tip       ledger.Seq        `json:"tip,omitempty"`     // the newest turn of the active path
+	Window    ledger.Seq        `json:"window,omitempty"`  // the first record to load when it goes live
+	Addresses []Address         `json:"addrs,omitempty"`   // bound now
+	Starter   string            `json:"starter,omitempty"` // who wrote first
+	Shared    bool              `json:"shared,omitempty"`  // a second person has written
+	Settings  map[string]string `json:"set,omitempty"`     // what the Settings on the log come to
+	Opened    time.Time         `json:"opened"`
+	Used      time.Time         `json:"used"`
 }
 
 // Binding says which thread an address belongs to, and which part of its log it may see.
 type Binding struct {
-	Thread  ledger.ThreadID `json:"thread"`
-	From    ledger.Seq      `json:"from,omitempty"`
-	Until   ledger.Seq      `json:"until,omitempty"` // 0: no end
-	MovedTo Address         `json:"moved,omitempty"`
-	Gone    bool            `json:"gone,omitempty"` // the platform refuses it for good
+	Thread  ledger.ThreadID   `json:"thread"`
+	From    ledger.Seq        `json:"from,omitempty"`
+	Until   ledger.Seq        `json:"until,omitempty"` // 0: no end
+	MovedTo Address           `json:"moved,omitempty"`
+	Gone    bool              `json:"gone,omitempty"`   // the platform refuses it for good
+	Leg     uint32            `json:"leg,omitempty"`    // how many threads the address was bound to before this one
+	Before  []Leg             `json:"before,omitempty"` // the last of those, oldest first: all of which something may still be due
+	Back    []ledger.ThreadID `json:"back,omitempty"`   // the conversations that `undo` returns to, the last one first to come
+}
+
+// Leg is the part of a thread's log that an address is or was served: from From up to Until, where that isn't 0.
+type Leg struct {
+	Thread ledger.ThreadID `json:"thread"`
+	From   ledger.Seq      `json:"from,omitempty"`
+	Until  ledger.Seq      `json:"until,omitempty"`
 }
 
 // Cursor is how far an address has been served.
 type Cursor struct {
 	Seq     ledger.Seq `json:"seq"`               // the record that is being delivered or comes next
+	Leg     uint32     `json:"leg,omitempty"`     // which of the address's threads Seq counts in: the one that was bound as its Leg-th
 	Offset  int        `json:"offset,omitempty"`  // bytes of its Markdown source that have been delivered
 	Layout  uint16     `json:"layout,omitempty"`  // the renderer's version that Offset was reached with
 	Form    uint8      `json:"form,omitempty"`    // how the part at Offset is made; the courier's own

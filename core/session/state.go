@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,6 +29,9 @@ func (b boundState) Append(ctx context.Context, t ledger.Turn) (stamped ledger.T
 }
 
 func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error) {
+	if j := s.live.job; j != nil && j.stop != nil {
+		return ledger.Turn{}, errStopped
+	}
 	if err := context.Cause(ctx); err != nil {
 		return ledger.Turn{}, err
 	}
@@ -73,12 +77,27 @@ func (s *Stream) batch(recs ...LogRecord) Batch {
 			st.Tip = recs[i].Seq
 		case KindTip:
 			st.Tip = recs[i].Tip.To
+		case KindSetting:
+			st.Settings = withSetting(st.Settings, *recs[i].Setting)
 		}
 	}
 	st.Used = time.Now().UTC()
 	st.Addresses = slices.Clone(st.Addresses)
 	b.Log, b.State = recs, &st
 	return b
+}
+
+// withSetting returns the settings with one changed.
+func withSetting(all map[string]string, set Setting) map[string]string {
+	out := maps.Clone(all)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[set.Key] = set.Value
+	if set.Value == "" {
+		delete(out, set.Key)
+	}
+	return out
 }
 
 // turnRecord wraps a stamped turn.
@@ -193,7 +212,10 @@ func (s *Stream) bind(b *Batch, a Address) error {
 		return &storeError{&Conflict{What: "binding " + string(a)}}
 	}
 	if s.live.places[a] == nil {
-		s.live.places[a] = &served{last: st.Due}
+		s.live.places[a] = &served{}
+		if st.Cursor.Leg == st.Binding.Leg {
+			s.live.places[a].last = st.Due
+		}
 		b.State.Addresses = append(b.State.Addresses, a)
 		if !bound {
 			b.Bindings = append(b.Bindings, BindingWrite{Address: a, Binding: Binding{Thread: s.thread, From: b.After + 1}})
@@ -220,10 +242,10 @@ func (s *Stream) deliver(b *Batch, a Address, seq ledger.Seq) {
 	b.Due = append(b.Due, DueWrite{Address: a, Seq: seq})
 	p := s.live.places[a]
 	st, err := s.m.cfg.Store.Address(context.Background(), a)
-	if err != nil || st.Cursor.Attempt != nil || st.Cursor.Seq <= p.last && p.last > 0 || st.Binding.Gone {
+	if err != nil || st.Cursor.Leg != st.Binding.Leg || st.Cursor.Attempt != nil || st.Cursor.Seq <= p.last && p.last > 0 || st.Binding.Gone {
 		return
 	}
-	next := Cursor{Seq: seq, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
+	next := Cursor{Seq: seq, Leg: st.Cursor.Leg, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
 	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: next, Optional: true})
 }
 

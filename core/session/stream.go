@@ -30,6 +30,8 @@ type Stream struct {
 	dense   int       // how often the budget is halved, because the server found this conversation longer than the estimate
 	retries int       // times in a row that the thread had to be read again
 	hand    *job      // the one that is being worked on while the worker takes in more
+	sides   []*job    // commands that run beside it
+	later   []EntryID // of those, the ones that have to wait for its end after all
 	lent    bool      // something runs apart
 	asks    chan *ask // what it wants of the worker
 }
@@ -40,8 +42,9 @@ type job struct {
 	entries []StoredEntry
 	turn    ledger.Seq // their user turn, once it is on the log
 	cancel  context.CancelCauseFunc
-	mending bool // turns that are appended close what a crash left open
-	done    bool // its entries have ended
+	mending bool      // turns that are appended close what a crash left open
+	done    bool      // its entries have ended
+	stop    *stopping // cancels it
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }
@@ -118,7 +121,9 @@ func (s *Stream) absorb(ids []EntryID) error {
 // has reports whether an entry is here already, waiting or in hand.
 func (s *Stream) has(id EntryID) bool {
 	same := func(e StoredEntry) bool { return e.ID == id }
-	return slices.ContainsFunc(s.waiting, same) || s.hand != nil && slices.ContainsFunc(s.hand.entries, same)
+	holds := func(j *job) bool { return slices.ContainsFunc(j.entries, same) }
+	return slices.ContainsFunc(s.waiting, same) || s.hand != nil && holds(s.hand) || slices.ContainsFunc(s.sides, holds) ||
+		s.hand != nil && s.hand.stop != nil && s.hand.stop.has(id)
 }
 
 // next takes the job that comes first: what was submitted before a restart, then the first address in the order of arrival, and
@@ -126,6 +131,10 @@ func (s *Stream) has(id EntryID) bool {
 func (s *Stream) next() *job {
 	if len(s.waiting) == 0 {
 		return nil
+	}
+	if i := slices.IndexFunc(s.waiting, s.urgent); i >= 0 {
+		id := s.waiting[i].ID
+		return s.remove(func(e StoredEntry) bool { return e.ID == id })
 	}
 	if i := slices.IndexFunc(s.waiting, func(e StoredEntry) bool { return e.State == EntrySubmitted }); i >= 0 {
 		seq := s.waiting[i].Turn
@@ -154,7 +163,7 @@ const (
 // together counts how many of an address's waiting messages make one turn: consecutive plain ones of one author.
 func (s *Stream) together(here []StoredEntry) int {
 	n, size := 1, bulk(here[0].Inbound)
-	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && plain(here[0]) && plain(here[n]) &&
+	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && s.plain(here[0]) && s.plain(here[n]) &&
 		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID {
 		if size += bulk(here[n].Inbound); size > maxTogetherBytes {
 			break
@@ -165,8 +174,8 @@ func (s *Stream) together(here []StoredEntry) int {
 }
 
 // plain messages may be answered together; what is refused or empty is dealt with alone.
-func plain(e StoredEntry) bool {
-	return e.Refusal == "" && !blank(e.Inbound.Text) && e.Inbound.Call != CallCommand
+func (s *Stream) plain(e StoredEntry) bool {
+	return e.Refusal == "" && !blank(e.Inbound.Text) && e.Inbound.Call != CallCommand && !s.isCommand(e)
 }
 
 // remove makes a job of the waiting entries that match.
@@ -188,7 +197,11 @@ func (s *Stream) remove(match func(StoredEntry) bool) *job {
 
 // do brings a job to its end, or, where the store or the grace ends first, leaves it as it stands.
 func (s *Stream) do(j *job) {
-	if err := s.try(j); err != nil {
+	err := s.try(j)
+	if st := j.stop; st != nil && !st.over { // something else ended the job first
+		s.putBack(append(idsOf(st.by.entries), idsOf(st.withdrawn)...))
+	}
+	if err != nil {
 		s.lose(err, idsOf(j.entries))
 		return
 	}

@@ -1,0 +1,136 @@
+package session
+
+import (
+	"slices"
+
+	"orebot/core/ledger"
+)
+
+// maxBack is how many conversations `undo` can go back through.
+const maxBack = 20
+
+// renew begins a fresh conversation at the command's address, under an id that its message decides. The reply is the last record
+// that this thread shows there; the binding keeps the way back, and what is still to be delivered of this log.
+func (s *Stream) renew(j *job, eff Effect) error {
+	if len(s.live.turns()) == 0 && s.live.broken == nil {
+		return s.notice(j, replying(eff.Say(Outcome{})))
+	}
+	next := Binding{Thread: ThreadOf(j.first().ID), From: 1}
+	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true})), func(old Binding) []ledger.ThreadID {
+		back := append(slices.Clone(old.Back), s.thread)
+		return back[max(0, len(back)-maxBack):]
+	})
+}
+
+// goBack lets the conversation before this one go on, where there was one.
+func (s *Stream) goBack(j *job, eff Effect) error {
+	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	if err != nil {
+		return &storeError{err}
+	}
+	back := st.Binding.Back
+	if len(back) == 0 {
+		return s.notice(j, replying(eff.Say(Outcome{})))
+	}
+	thread := back[len(back)-1]
+	old, _, ok, err := s.m.cfg.Store.Thread(s.m.turns, thread)
+	if err != nil {
+		return &storeError{err}
+	}
+	if !ok { // it was deleted
+		return s.notice(j, replying(eff.Say(Outcome{})))
+	}
+	next := Binding{Thread: thread, From: old.Last + 1}
+	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true, Back: true})), func(Binding) []ledger.ThreadID {
+		return back[:len(back)-1]
+	})
+}
+
+// rebind ends the command with its reply here and binds its address to another thread, in one Batch.
+func (s *Stream) rebind(j *job, next Binding, e ending, back func(Binding) []ledger.ThreadID) error {
+	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	if err != nil {
+		return &storeError{err}
+	}
+	e.with = func(b *Batch) {
+		from := max(st.Binding.From, 1)
+		if st.BindingRev == (Revision{}) {
+			from = b.After + 1
+		}
+		next.Leg, next.Back = st.Binding.Leg+1, back(st.Binding)
+		next.Before = append(st.unserved(), Leg{Thread: s.thread, From: from, Until: b.State.Last})
+		b.Bindings = []BindingWrite{{Address: j.addr, Rev: st.BindingRev, Binding: next}}
+		b.State.Addresses = slices.DeleteFunc(b.State.Addresses, func(a Address) bool { return a == j.addr })
+	}
+	if err := s.notice(j, e); err != nil {
+		return err
+	}
+	delete(s.live.places, j.addr)
+	s.handOver(j.addr, next.Thread)
+	return nil
+}
+
+// unserved are the legs before the present one of which something may still have to be delivered.
+func (st AddressState) unserved() []Leg {
+	done := len(st.Binding.Before) - int(st.Binding.Leg-min(st.Cursor.Leg, st.Binding.Leg))
+	return slices.Clone(st.Binding.Before[max(done, 0):])
+}
+
+// Serving returns the leg that the address's cursor is in, and whether it is the present one.
+func (st AddressState) Serving() (Leg, bool) {
+	now := Leg{Thread: st.Binding.Thread, From: st.Binding.From, Until: st.Binding.Until}
+	if behind := st.unserved(); len(behind) > 0 {
+		return behind[0], false
+	}
+	return now, true
+}
+
+// handOver routes an address to another thread, with what waits here of it.
+func (s *Stream) handOver(a Address, to ledger.ThreadID) {
+	var rest []StoredEntry
+	var ids []EntryID
+	for _, e := range s.waiting {
+		if e.ID.Address == a {
+			ids = append(ids, e.ID)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	s.waiting = rest
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	delete(s.m.places, a) // who writes in the other one is read anew
+	if s.m.stopping {
+		return
+	}
+	s.m.routes[a] = to
+	for _, id := range s.inbox {
+		if id.Address == a {
+			ids = append(ids, id)
+		}
+	}
+	s.inbox = slices.DeleteFunc(s.inbox, func(id EntryID) bool { return id.Address == a })
+	for _, id := range ids {
+		s.m.hand(to, id)
+	}
+}
+
+// putBack lets messages be read again that were taken out of what waits.
+func (s *Stream) putBack(ids []EntryID) {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	if !s.m.stopping {
+		s.inbox = append(s.inbox, ids...)
+	}
+}
+
+// settled notes where the bot has been told to speak only when called.
+func (m *Manager) settled(t Thread) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range t.Addresses {
+		if p := m.places[a]; p != nil {
+			p.muted = t.Settings[SettingMute] == "on"
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/loop"
+	"orebot/core/models"
+	"orebot/core/observe"
+)
+
+// commandTime bounds what a command may ask of others.
+const commandTime = 20 * time.Second
+
+// parse reads a message as a command.
+func (m *Manager) parse(in Inbound) (name, args string, ok bool) {
+	if m.cfg.Commander == nil || in.Elsewhere {
+		return "", "", false
+	}
+	return m.cfg.Commander.Parse(in)
+}
+
+func (s *Stream) isCommand(e StoredEntry) bool {
+	_, _, ok := s.m.parse(e.Inbound)
+	return ok
+}
+
+// urgent reports whether a waiting message is a command that runs beside a turn, of somebody who isn't turned away.
+func (s *Stream) urgent(e StoredEntry) bool {
+	name, args, ok := s.m.parse(e.Inbound)
+	return ok && e.State == EntryOpen && e.Refusal == "" && s.m.cfg.Commander.Now(name, args)
+}
+
+// command does what a message asks of the bot itself. over is false where an answer follows: then the job has its turn.
+func (s *Stream) command(j *job) (over bool, err error) {
+	c, v := s.commandOf(j, nil), s.view(j, nil)
+	var eff Effect
+	err = s.apart(j, func() (err error) {
+		eff, err = s.consult(s.m.turns, c, v)
+		return err
+	})
+	if s.m.turns.Err() != nil {
+		return true, errShutdown
+	}
+	return s.conclude(j, nil, s.orSorry(j, eff, err))
+}
+
+// consult asks the Commander, for no longer than a command may take.
+func (s *Stream) consult(ctx context.Context, c Command, v View) (Effect, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	return s.m.cfg.Commander.Do(ctx, c, v)
+}
+
+// orSorry is the effect, or a line that there is none.
+func (s *Stream) orSorry(j *job, eff Effect, err error) Effect {
+	if err == nil {
+		return eff
+	}
+	s.log(j).Error("command failed", observe.KeyError, err)
+	return Effect{Reply: Reply{Severity: loop.SeverityError, Text: "That didn't work just now. Please try again in a minute."}}
+}
+
+// commandOf is the job's message as a command; run is what is being answered meanwhile, nil for nothing.
+func (s *Stream) commandOf(j, run *job) Command {
+	in := j.first().Inbound
+	name, args, _ := s.m.parse(in)
+	return Command{Name: name, Args: args, In: in, Prefix: s.m.prefix(j.addr), Rights: s.rights(in, run)}
+}
+
+// prefix is how people write a command at an address.
+func (m *Manager) prefix(a Address) string {
+	if p := m.cfg.Platforms[a.Conduit()].Prefix; p != "" {
+		return p
+	}
+	return "/"
+}
+
+func (s *Stream) rights(in Inbound, run *job) Rights {
+	st := s.live.state
+	r := Rights{
+		Private: in.Place == "",
+		Admin:   in.Author.Admin || slices.Contains(s.m.cfg.Admins, in.Author.ID),
+		Starter: st.Starter == "" || st.Starter == in.Author.ID,
+	}
+	if run != nil {
+		r.Asker = run.first().Inbound.Author.ID == in.Author.ID
+	} else if t, ok := s.question(); ok {
+		r.Asker = t.Author == in.Author.ID
+	}
+	return r
+}
+
+// view copies what a command may look at.
+func (s *Stream) view(j, run *job) View {
+	v := View{
+		Thread: s.thread, Address: j.addr, State: s.live.state, Spec: s.spec().Or(s.m.cfg.Spec), System: s.setting(SettingSystem),
+		Running: run != nil, Path: s.live.turns(),
+	}
+	v.State.Addresses = slices.Clone(v.State.Addresses)
+	for _, e := range s.waiting {
+		if e.State == EntryOpen && !s.isCommand(e) {
+			v.Waiting++
+		}
+	}
+	return v
+}
+
+func (s *Stream) setting(key string) string { return s.live.state.Settings[key] }
+
+// spec is what this conversation asks for beside the default.
+func (s *Stream) spec() models.Spec {
+	return models.Spec{Model: s.setting(SettingModel), Think: s.setting(SettingThink)}
+}
+
+// model is the name of the model that answers here.
+func (s *Stream) model() string { return s.spec().Or(s.m.cfg.Spec).Model }
+
+// question returns the user turn that `retry` means: the one that was set aside last, else the last one of the active path.
+func (s *Stream) question() (ledger.Turn, bool) {
+	if t, ok := s.live.led.Turn(s.live.aside); ok {
+		return t, true
+	}
+	path := s.live.turns()
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i].Role == ledger.RoleUser {
+			return path[i], true
+		}
+	}
+	return ledger.Turn{}, false
+}
+
+// conclude makes an effect true and ends the command's message with its reply. run is what is being answered meanwhile.
+func (s *Stream) conclude(j, run *job, eff Effect) (over bool, err error) {
+	switch eff.Act {
+	case ActStop:
+		return true, s.stop(j, run, eff)
+	case ActRetry:
+		return s.retry(j, eff)
+	case ActUndo:
+		return true, s.undo(j, eff)
+	case ActNew:
+		return true, s.renew(j, eff)
+	}
+	e := replying(eff.Reply)
+	e.small = eff.Small
+	for _, set := range eff.Set {
+		e.lead = append(e.lead, LogRecord{Kind: KindSetting, Setting: &set})
+	}
+	if err := s.notice(j, e); err != nil {
+		return true, err
+	}
+	s.m.settled(s.live.state)
+	return true, nil
+}
+
+// replying is the ending that tells a command's reply.
+func replying(r Reply) ending {
+	return ending{how: EndNoticed, sev: r.Severity, text: r.Text, private: r.Private, offers: r.Offers, file: r.File}
+}
+
+// retry lets the job answer an earlier question: the tip moves there, and the message waits for that turn's answer, in one Batch.
+func (s *Stream) retry(j *job, eff Effect) (over bool, err error) {
+	q, ok := s.question()
+	if !ok {
+		return true, s.notice(j, replying(eff.Say(Outcome{})))
+	}
+	b := s.batch(LogRecord{Kind: KindTip, Tip: &TipMove{To: q.ID.Seq}})
+	if err := s.bind(&b, j.addr); err != nil {
+		return true, err
+	}
+	for i := range j.entries {
+		e := &j.entries[i]
+		e.State, e.Thread, e.Turn = EntrySubmitted, s.thread, q.ID.Seq
+	}
+	s.writeEntries(&b, j, time.Time{})
+	j.turn = q.ID.Seq
+	return false, s.commit(b)
+}
+
+// undo takes the last exchange off the active path; with none left, the conversation before this one goes on.
+func (s *Stream) undo(j *job, eff Effect) error {
+	path := s.live.turns()
+	i := len(path) - 1
+	for i >= 0 && path[i].Role != ledger.RoleUser {
+		i--
+	}
+	switch {
+	case i < 0:
+		return s.goBack(j, eff)
+	case !s.reachable(path[i].Parent):
+		return s.notice(j, replying(eff.Say(Outcome{Far: true})))
+	}
+	e := replying(eff.Say(Outcome{Done: true, Question: path[i].Text()}))
+	e.lead = []LogRecord{{Kind: KindTip, Tip: &TipMove{To: path[i].Parent}}}
+	return s.notice(j, e)
+}
+
+// errStopped is the cause with which a stop ends a turn.
+var errStopped = errors.New("session: stopped")
