@@ -2,11 +2,12 @@ package artifact
 
 import "unicode/utf8"
 
-// Clean returns a with every byte that isn't part of valid UTF-8 replaced by
-// U+FFFD, exactly as its JSON form would have it. Artifacts that need no change
-// and those of other packages come back as they are.
+// Clean returns a as it would come back from its JSON form: every byte that isn't
+// part of valid UTF-8 is U+FFFD, and a pointer to a type of this package is its
+// value, or nil. Fragments keep their bytes, since a character may be cut between
+// two of them. Artifacts of other packages come back as they are.
 func Clean(a Artifact) Artifact {
-	switch v := a.(type) {
+	switch v := plain(a).(type) {
 	case Text:
 		return Text{Content: clean(v.Content)}
 	case Reasoning:
@@ -19,8 +20,46 @@ func Clean(a Artifact) Artifact {
 		return Image{URL: clean(v.URL)}
 	case Finish:
 		return Finish{Reason: clean(v.Reason)}
+	default:
+		return v
+	}
+}
+
+// plain turns a pointer to a type of this package into its value, so that a type
+// switch needs to know one form. A nil pointer becomes nil.
+func plain(a Artifact) Artifact {
+	switch p := a.(type) {
+	case *Text:
+		return value(p)
+	case *TextDelta:
+		return value(p)
+	case *Reasoning:
+		return value(p)
+	case *ReasoningDelta:
+		return value(p)
+	case *ToolCall:
+		return value(p)
+	case *ToolCallDelta:
+		return value(p)
+	case *ToolResult:
+		return value(p)
+	case *Image:
+		return value(p)
+	case *Usage:
+		return value(p)
+	case *Finish:
+		return value(p)
+	case *Unknown:
+		return value(p)
 	}
 	return a
+}
+
+func value[T Artifact](p *T) Artifact {
+	if p == nil {
+		return nil
+	}
+	return *p
 }
 
 func clean(s string) string {

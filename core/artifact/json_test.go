@@ -197,6 +197,7 @@ func TestCleanIsWhatComesBack(t *testing.T) {
 		artifact.ToolResult{ToolCallID: bad, Content: bad, IsError: true},
 		artifact.Image{URL: bad}, artifact.Finish{Reason: bad},
 		artifact.Usage{TotalTokens: 1}, artifact.Text{Content: "fine ✓"},
+		artifact.TextDelta{Content: "a"}, artifact.ReasoningDelta{Content: "a"}, artifact.ToolCallDelta{Index: 1},
 	} {
 		b, err := artifact.Marshal(a)
 		if err != nil {
@@ -205,6 +206,14 @@ func TestCleanIsWhatComesBack(t *testing.T) {
 		back, err := artifact.Unmarshal(b)
 		if err != nil {
 			t.Fatal(err)
+		}
+		pointer := reflect.New(reflect.TypeOf(a))
+		pointer.Elem().Set(reflect.ValueOf(a))
+		if got := artifact.Clean(pointer.Interface().(artifact.Artifact)); got != back {
+			t.Errorf("Clean of a pointer gives %#v", got)
+		}
+		if got := artifact.Clean(reflect.Zero(pointer.Type()).Interface().(artifact.Artifact)); got != nil {
+			t.Errorf("Clean of no %T gives %#v", a, got)
 		}
 		if got := artifact.Clean(a); got != back {
 			t.Errorf("Clean gives %#v, the codec %#v", got, back)

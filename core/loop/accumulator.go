@@ -24,10 +24,11 @@ type block struct {
 	text strings.Builder
 }
 
-// add takes the next artifact of the stream. A complete one ends the blocks
-// before it; a fragment that can't be merged is shown and forgotten.
+// add takes the next artifact of the stream, as it will be stored. A complete one
+// ends the blocks before it; a fragment that can't be merged is shown and
+// forgotten.
 func (ac *accumulator) add(a artifact.Artifact) {
-	if a == nil {
+	if a = artifact.Clean(a); a == nil {
 		return
 	}
 	if _, fragment := a.(artifact.Delta); fragment {
@@ -46,11 +47,10 @@ func (ac *accumulator) add(a artifact.Artifact) {
 func (ac *accumulator) flush() {
 	for _, b := range ac.blocks {
 		b.settle()
-		if b.acc == nil {
-			continue
+		if a := artifact.Clean(b.acc); a != nil {
+			ac.seen(a)
+			ac.done = append(ac.done, a)
 		}
-		ac.seen(b.acc)
-		ac.done = append(ac.done, b.acc)
 	}
 	ac.blocks = nil
 }

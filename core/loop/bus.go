@@ -123,8 +123,9 @@ func firstLabel(key any, ctxs ...context.Context) string {
 func storable(arts []artifact.Artifact) []artifact.Artifact {
 	out := make([]artifact.Artifact, 0, len(arts))
 	for _, a := range arts {
+		a = artifact.Clean(a)
 		if _, delta := a.(artifact.Delta); a != nil && !delta {
-			out = append(out, artifact.Clean(a))
+			out = append(out, a)
 		}
 	}
 	return slices.Clip(out)

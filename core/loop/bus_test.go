@@ -266,7 +266,7 @@ func TestTurnsAreStorable(t *testing.T) {
 	st, d := ledger.NewBuffer(), &diary{}
 	s := New(WithState(st), WithOnEmit(d.on))
 	s.Emit(t.Context(), TurnCompleteEvent{Turn: ledger.Turn{Role: ledger.RoleUser, Artifacts: []artifact.Artifact{
-		delta("fragment"), text("a\xffb"), nil, artifact.ToolCallDelta{},
+		delta("fragment"), &artifact.Text{Content: "a\xffb"}, nil, artifact.ToolCallDelta{}, (*artifact.Image)(nil), &artifact.TextDelta{},
 	}}})
 	for _, turn := range append(st.Turns(), d.turns()...) {
 		if len(turn.Artifacts) != 1 || turn.Text() != "a\ufffdb" {

@@ -85,6 +85,14 @@ func TestAccumulation(t *testing.T) {
 			[]artifact.Artifact{text("abCd")}, "text_delta text_delta loud text_delta text",
 		},
 		{"nil is nothing", []artifact.Artifact{nil, delta("a"), nil}, []artifact.Artifact{text("a")}, "text_delta text"},
+		{
+			"pointers are their values", []artifact.Artifact{&artifact.TextDelta{Content: "a"}, (*artifact.TextDelta)(nil), &artifact.Usage{}, (*artifact.Text)(nil)},
+			[]artifact.Artifact{text("a"), artifact.Usage{}}, "text_delta text usage",
+		},
+		{
+			"a character cut in two", []artifact.Artifact{delta("\xc3"), delta("\xa9\xff"), text("\xff")},
+			[]artifact.Artifact{text("é\ufffd"), text("\ufffd")}, "text_delta text_delta text text",
+		},
 		{"an empty fragment is a block", []artifact.Artifact{delta("")}, []artifact.Artifact{text("")}, "text_delta text"},
 	}
 	for _, tt := range tests {
