@@ -100,6 +100,16 @@ func (p *Paces) Busy(a session.Address) bool {
 	return p.waiting > 0 || empty(p.all) || k != nil && empty(k.limit)
 }
 
+// Take takes the permission for a post that nobody waits for, and reports whether there was one.
+func (p *Paces) Take(a session.Address) bool {
+	if p.Busy(a) {
+		return false
+	}
+	k := p.take(a)
+	defer p.give(k)
+	return k.limit.Allow() && p.all.Allow()
+}
+
 func empty(l *rate.Limiter) bool { return l.Limit() != rate.Inf && l.Tokens() < 1 }
 
 // forget drops idle keys once they have doubled in number since the last time.

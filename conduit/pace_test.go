@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orebot/conduit"
@@ -85,4 +86,31 @@ func TestPacerForgets(t *testing.T) {
 			t.Errorf("%d keys are kept", n)
 		}
 	})
+}
+
+// What nobody waits for gives way to posts: it gets a permission only where none waits for one and the next one needn't.
+func TestWhatNobodyWaitsForGivesWay(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := conduit.NewPacer(conduit.Rate{Limit: 10, Burst: 10}, func(a session.Address) (string, conduit.Rate) {
+			return string(a), conduit.Rate{Limit: 1, Burst: 2}
+		})
+		if p.Busy(placeA) || !p.Take(placeA) || p.Busy(placeA) || !p.Take(placeA) {
+			t.Error("what is free is refused")
+		}
+		if !p.Busy(placeA) || p.Take(placeA) || p.Busy(placeB) {
+			t.Error("an empty bucket gives something")
+		}
+		go func() { _ = p.Wait(t.Context(), placeA) }()
+		synctest.Wait()
+		if !p.Busy(placeB) || p.Take(placeB) {
+			t.Error("a post that waits is passed")
+		}
+		time.Sleep(3 * time.Second)
+		if p.Busy(placeA) || p.Busy(placeB) {
+			t.Error("a full bucket is busy")
+		}
+	})
+	if unlimited := conduit.NewPacer(conduit.Rate{}, func(a session.Address) (string, conduit.Rate) { return "", conduit.Rate{} }); unlimited.Busy(placeA) {
+		t.Error("no limit is busy")
+	}
 }
