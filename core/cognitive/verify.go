@@ -25,7 +25,9 @@ type Promoter interface {
 	// Promote makes the draft with this id an answer: from when it returns nil,
 	// the turn is final, whoever asked has their end, and the State's Turns show
 	// it without Draft. It is asked once a run, for the last assistant turn that
-	// was appended, with the run's ctx. An error leaves the turn a draft, unless
+	// was appended, with the run's ctx. Verify has no way to emit: a State whose
+	// turns are waited for announces the turn itself, as it is now (Emit doesn't
+	// append a turn that is stamped). An error leaves the turn a draft, unless
 	// it says that the outcome is unknown, and ends the run.
 	Promote(ctx context.Context, id ledger.TurnID) error
 }
@@ -36,7 +38,7 @@ type Promoter interface {
 type Verify struct {
 	// Inner gets the answers; nil means SingleShot.
 	Inner Pattern
-	// Check judges them.
+	// Check judges them; it may not be nil.
 	Check Check
 	// MaxTries is how many answers are judged; zero means DefaultTries.
 	MaxTries int

@@ -31,6 +31,14 @@
 // *AppendError and an ErrorEvent is emitted. An append that fails inside a
 // handler's Emit makes the running Turn or Submit return that error.
 //
+// # Failures
+//
+// A provider, a transform or a handler that fails ends its turn with an error and
+// an ErrorEvent; one that panics does too (*PanicError), and the Step can be used
+// again. What had come in of an answer is in the *InterruptedError. A turn that
+// somebody gave up ends without an ErrorEvent. A panic in an OnEmit callback
+// passes through Emit, Turn or Submit to their caller.
+//
 // # Context
 //
 // Events carry a context that says where they come from (WithProvenance,
@@ -51,7 +59,10 @@
 // Emit, Subscribe, SetEventContext and Close may be called from any goroutine.
 // Turn and Submit belong to one goroutine at a time, the one that owns the
 // thread. Where Emit is called from several goroutines at once, OnEmit callbacks
-// may run at the same time; all subscribers still see one order. A Step that was
-// ever subscribed to owns one goroutine until Close; a lagging subscriber owns
+// may run at the same time; all subscribers still see one order, which for turns
+// that were emitted at the same moment needn't be that of the state: their ids
+// tell. A callback may call any of these itself; it must not wait for a
+// subscriber to get the event that it was called with. A Step that was ever
+// subscribed to owns one goroutine until Close; a lagging subscriber owns
 // one more while it lags.
 package loop

@@ -240,6 +240,36 @@ func TestFanOutConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
+// What a backlog holds is what is in it, to a chunk at each end; what was taken out is let go.
+func TestQueueHoldsWhatIsInIt(t *testing.T) {
+	var q queue
+	chunks := func() (n int) {
+		for c := q.head; c != nil; c = c.next {
+			n++
+		}
+		return n
+	}
+	if chunks() != 0 {
+		t.Error("an empty queue holds memory")
+	}
+	for i := range 5000 {
+		q.push(number(i))
+	}
+	for range 5 {
+		if n, most := chunks(), q.n/chunkSize+2; n > most {
+			t.Errorf("%d chunks for %d events, want at most %d", n, q.n, most)
+		}
+		for range 990 {
+			q.pop()
+		}
+		for i := range q.from {
+			if q.head.events[i] != nil {
+				t.Fatal("an event that was taken out is still held")
+			}
+		}
+	}
+}
+
 func TestQueue(t *testing.T) {
 	var q queue
 	next, want := 0, 0
