@@ -68,11 +68,13 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 		BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL,
 		Transport: t, DialContext: t.DialContext, Proxy: net.proxy, TLS: net.tls,
 	})
-	platforms["slack"] = session.Platform{Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Follow: c.FollowThreads}
+	platforms["slack"] = session.Platform{
+		Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat,
+	}
 	return func() error {
 		s, err := slack.New(slack.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Command: c.Command, Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
+			Command: c.Command, MaxParts: d.cfg.Chat.MaxParts, Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
 		})
 		d.sides = append(d.sides, s)
 		return err

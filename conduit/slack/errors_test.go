@@ -40,6 +40,13 @@ func TestErrorTable(t *testing.T) {
 			}
 		}
 	}
+	if e := classify(slackgo.SlackErrorResponse{Err: "message_limit_exceeded"}); e.After != planWait {
+		t.Errorf("message_limit_exceeded: after %v", e.After)
+	}
+	scopes := withScopes(fmt.Errorf("x: %w", slackgo.SlackErrorResponse{Err: "missing_scope", Needed: "chat:write", Provided: "users:read"}))
+	if got := scopes.Error(); got != "x: missing_scope (needed chat:write, provided users:read)" || codeOf(scopes) != "missing_scope" {
+		t.Errorf("the scopes are told as %q", got)
+	}
 	for header, want := range map[string]string{
 		"": "30", "soon": "30", "-1": "30", "NaN": "30", "Wed, 21 Oct 2026 07:28:00 GMT": "30", "0": "0", "7": "7", " 7 ": "7", "1.5": "2",
 		"999999999999999999999": "3600", "inf": "3600",

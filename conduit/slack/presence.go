@@ -190,7 +190,12 @@ func firstTS(list ...string) string {
 
 // statusOf is what stands behind the bot's name.
 func statusOf(s session.Sign) string {
-	detail := []rune(nameOf(s.Detail))
+	detail := []rune(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>&`\n\t", r) {
+			return -1
+		}
+		return r
+	}, printable(s.Detail)))
 	name := string(detail[:min(len(detail), 40)])
 	switch s.Activity {
 	case session.ActivityQueued:

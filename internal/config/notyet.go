@@ -6,7 +6,6 @@ func Pending() map[string]string {
 	return map[string]string{
 		"access.admins":               "not in effect yet; nobody has more rights than others",
 		"chat.compact_at":             "not in effect yet; the oldest turns are left out when the context is full",
-		"chat.max_parts":              "not in effect yet; a long answer comes in as many parts as it takes",
 		"chat.max_tool_rounds":        "not in effect yet; the model has no tools",
 		"chat.show_reasoning":         "not in effect yet; reasoning isn't shown",
 		"chat.slow_notice":            "not in effect yet; a slow answer isn't announced",
