@@ -25,7 +25,7 @@ func translateChange(ev object, me identity) (in session.Inbound, ignored string
 	}
 	at, _ := spotOf(ev, now, me)
 	sig := at.signal(session.SignalEdit, "edit/"+edited, edited)
-	in.Key, in.Order, in.At, in.Message = sig.Key, sig.Order, sig.At, sig.Message
+	in.Key, in.Version = sig.Key, edited // the rest is the message's own: it may stand in for one that never came
 	in.Signal, in.Target, in.TargetKey = sig.Signal, sig.Target, sig.TargetKey
 	return in, ""
 }

@@ -51,7 +51,8 @@ func TestChanges(t *testing.T) {
 		in, got, err := translate(event(c.ev), me)
 		if got == "" {
 			got = kinds[in.Signal] + " " + in.Key + " " + string(in.Address) + " " + in.Target + " " + in.Call.String()
-			if in.TargetKey != entryKey("T1", string(in.Key[3:5]), in.Target) || in.Message != "" || in.Author.ID != "slack:U1" || in.At.IsZero() {
+			edit := in.Signal == session.SignalEdit
+			if in.TargetKey != entryKey("T1", string(in.Key[3:5]), in.Target) || edit && (in.Message != in.Target || in.Version == "") || !edit && in.Message != "" || in.Author.ID != "slack:U1" || in.At.IsZero() {
 				t.Errorf("%s: %+v", c.name, in)
 			}
 		}

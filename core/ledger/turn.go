@@ -57,9 +57,10 @@ type Turn struct {
 // Part is the share that one message has of a user turn: how many artifacts
 // come from what it quotes, from its text, and from its files, in this order.
 type Part struct {
-	Quotes int `json:"q,omitempty"`
-	Text   int `json:"t,omitempty"`
-	Files  int `json:"f,omitempty"`
+	Quotes int  `json:"q,omitempty"`
+	Text   int  `json:"t,omitempty"`
+	Files  int  `json:"f,omitempty"`
+	Joined bool `json:"j,omitempty"` // its text stands in that of the part before
 }
 
 // Len is how many artifacts the part has.

@@ -52,8 +52,10 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		return Entry{}, IgnoredInvalid, nil
 	case !ok:
 		return Entry{}, IgnoredPlatform, nil
-	case in.Signal != SignalNone:
-		return Entry{}, IgnoredSignal, nil
+	case in.Signal == SignalEdit || in.Signal == SignalDelete:
+		return m.judgeSignal(ctx, in, p)
+	case in.Signal == SignalButton: // as if its command had been written
+		in.Text, in.Call = "/"+in.Action, CallCommand
 	}
 	state, err := m.addressed(ctx, in, p.Follow)
 	if err != nil || state == EntryEnded {
@@ -145,8 +147,12 @@ func (m *Manager) loadPlace(ctx context.Context, a Address) (place, error) {
 		}
 	}
 	entries, err := m.cfg.Store.EntriesAt(ctx, a, 100)
-	for _, e := range entries {
-		p.note(e.Inbound.Author.ID, e.Refusal != "")
+	for _, heard := range []bool{false, true} { // what was heard makes no conversation
+		for _, e := range entries {
+			if e.State.IsHeard() == heard && !e.State.IsSignal() && (!heard || p.known) {
+				p.note(e.Inbound.Author.ID, e.Refusal != "")
+			}
+		}
 	}
 	return p, err
 }
@@ -210,13 +216,19 @@ func (m *Manager) store(ctx context.Context, e Entry, done func(Receipt)) {
 	})
 }
 
-// Heard is the outcome under which heard messages are counted, apart from the sum of received and ended ones.
-const Heard = "heard"
+// The outcomes under which heard messages and signals are counted, apart from the sum of received and ended ones.
+const (
+	Heard       = "heard"
+	OutcomeSign = "signal"
+)
 
 func (m *Manager) countAccepted(e Entry) {
 	outcome := observe.Received
-	if e.State == EntryHeard {
+	switch e.State {
+	case EntryHeard:
 		outcome = Heard
+	case EntrySignal:
+		outcome = OutcomeSign
 	}
 	m.cfg.Counters.Add(observe.Messages, 1, e.ID.Address.Conduit(), outcome)
 }

@@ -104,4 +104,5 @@ func (s *Stream) meanwhile(ctx context.Context, j *job) {
 		s.m.mu.Unlock()
 	}
 	s.startSides(ctx, j)
+	s.heed(j)
 }

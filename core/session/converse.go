@@ -61,7 +61,9 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 	ctx = budget.WithHalvings(ctx, s.dense)
 	st := boundState{s}
 	if j.turn == 0 {
-		if _, err := s.live.step.Submit(ctx, st, ledger.RoleUser, prompt(j.entries)...); err != nil {
+		var arts []artifact.Artifact
+		arts, j.parts = prompt(j.entries, j.files)
+		if _, err := s.live.step.Submit(ctx, st, ledger.RoleUser, arts...); err != nil {
 			return err
 		}
 	} else if err := s.mend(ctx, st, j); err != nil {

@@ -28,6 +28,8 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		return false, st
 	case errors.Is(cause, errDismissed):
 		return true, s.dismiss(j)
+	case errors.Is(cause, errChanged):
+		return false, errChanged
 	case cause != nil:
 		return false, s.suspend(j)
 	}

@@ -2,13 +2,13 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
 	"orebot/core/access"
-	"orebot/core/artifact"
 	"orebot/core/loop"
 	"orebot/core/observe"
 )
@@ -23,15 +23,34 @@ func (s *Stream) handle(j *job) error {
 	if line := j.first().Notice; line != "" {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})
 	}
+	for first := true; ; first = false {
+		err := s.answer(j, first)
+		if !errors.Is(err, errChanged) {
+			return err
+		}
+		if over, err := s.settleChanges(j); over || err != nil {
+			return err
+		}
+	}
+}
+
+// answer answers a job, or returns errChanged where one of its messages was edited or deleted before it could.
+func (s *Stream) answer(j *job, first bool) error {
 	ctx, cancel := context.WithCancelCause(s.m.turns)
 	defer cancel(nil)
 	if over, err := s.begin(j, cancel); over || err != nil {
 		return err
 	}
-	if over, err := s.counted(j); over || err != nil {
-		return err
+	if first {
+		if over, err := s.counted(j); over || err != nil {
+			return err
+		}
 	}
 	defer s.m.underWay(j, cancel)()
+	if err := context.Cause(ctx); err != nil {
+		_, err := s.failed(ctx, j, err, 1, time.Now())
+		return err
+	}
 	release, err := s.company(ctx, j)
 	if err != nil {
 		_, err := s.failed(ctx, j, err, 1, time.Now())
@@ -77,12 +96,18 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 		return s.command(j)
 	case j.first().Oversize:
 		return true, say("That is more than I can read at once. Please send less.")
-	case prompt(j.entries) == nil:
+	case s.nothing(j):
 		return true, say(emptyText(in))
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
 		return true, say(fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", about(age)))
 	}
 	return false, nil
+}
+
+// nothing reports whether there is nothing in a job's messages to answer.
+func (s *Stream) nothing(j *job) bool {
+	arts, _ := prompt(j.entries, j.files)
+	return arts == nil
 }
 
 // verdict decides about the author, and looks up whom Accept knew too little of.
@@ -125,19 +150,6 @@ func (s *Stream) lookUp(j *job, people People) (Author, error) {
 		}
 	}
 }
-
-// prompt makes the artifacts of a user turn; nil if there is nothing to read.
-func prompt(entries []StoredEntry) []artifact.Artifact {
-	var out []artifact.Artifact
-	for _, e := range entries {
-		if !blank(e.Inbound.Text) {
-			out = append(out, artifact.Text{Content: e.Inbound.Text})
-		}
-	}
-	return out
-}
-
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // shows reports whether a person sees anything of a text in Markdown: spaces, joiners and empty fences, headings or quotes show
 // nothing.

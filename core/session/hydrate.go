@@ -109,6 +109,16 @@ func (l *live) apply(r LogRecord) error {
 	case KindTip:
 		l.path, l.aside = nil, r.Tip.Aside
 		return l.led.SetTip(r.Tip.To)
+	case KindAmendment:
+		arts, err := r.Amendment.Decode()
+		if err == nil {
+			l.amend(r.Amendment.Turn, arts, r.Amendment.Parts)
+		}
+		return err
+	case KindFinal:
+		l.path = nil
+		l.led.Promote(r.Final.Turn)
+		return nil
 	default:
 		return nil
 	}

@@ -38,7 +38,11 @@ func (s *Stream) lose(err error, ids []EntryID) {
 	s.close()
 	stuck := ids
 	ids = append(ids, idsOf(s.waiting)...)
-	s.waiting = nil
+	if len(s.signals) > 0 {
+		stuck = append(stuck, s.signals[0].ID)
+	}
+	ids = append(ids, idsOf(s.signals)...)
+	s.waiting, s.signals = nil, nil
 	log := s.m.cfg.Logger.With(observe.KeyThread, s.thread.String(), observe.KeyError, err)
 	if errors.Is(err, errShutdown) || errors.Is(err, ErrClosed) || s.m.turns.Err() != nil {
 		log.Debug("thread left as it stands")
@@ -73,7 +77,9 @@ func (s *Stream) abandon(ids []EntryID) {
 	for _, id := range ids {
 		log := s.m.cfg.Logger.With(observe.KeyEntry, id.String())
 		e, ok, err := s.m.cfg.Store.Entry(s.m.turns, id)
-		if err == nil && ok && e.State.Waits() {
+		if err == nil && ok && e.State == EntrySignal {
+			err = s.done(e)
+		} else if err == nil && ok && e.State.Waits() {
 			err = s.endSilently(&job{addr: id.Address, entries: []StoredEntry{e}}, EndUndeliverable)
 		}
 		log.Error(observe.MsgTurnGivenUp, observe.KeyError, err)

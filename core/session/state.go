@@ -40,6 +40,9 @@ func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error)
 	switch j := s.live.job; {
 	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
 		t.Author, t.Entries = j.first().Inbound.Author.ID, entryNames(j.entries)
+		if !plainParts(j.parts) {
+			t.Parts = j.parts
+		}
 		return t, s.submit(j, t)
 	case j != nil && t.Final() && !j.done:
 		t.Entries = entryNames(j.entries)
@@ -106,6 +109,11 @@ func turnRecord(t ledger.Turn) LogRecord { return LogRecord{Kind: KindTurn, Turn
 // take makes the Batch's effect true in memory. The Batch has been handed to the store, which has its own copy of the state.
 func (l *live) take(b Batch) error {
 	l.state = *b.State
+	for _, r := range b.Rewrites {
+		if r.Turn != nil {
+			l.amend(r.Seq, r.Turn.Artifacts, r.Turn.Parts)
+		}
+	}
 	for _, r := range b.Log {
 		if err := l.apply(r); err != nil {
 			return err

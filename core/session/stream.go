@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/observe"
 )
@@ -26,6 +27,7 @@ type Stream struct {
 
 	// The worker's. The Manager closes it while no worker runs.
 	waiting []StoredEntry // in the order of arrival
+	signals []StoredEntry // that are to be applied, in the order of arrival
 	live    *live
 	dense   int       // how often the budget is halved, because the server found this conversation longer than the estimate
 	retries int       // times in a row that the thread had to be read again
@@ -42,9 +44,11 @@ type job struct {
 	entries []StoredEntry
 	turn    ledger.Seq // their user turn, once it is on the log
 	cancel  context.CancelCauseFunc
-	mending bool      // turns that are appended close what a crash left open
-	done    bool      // its entries have ended
-	stop    *stopping // cancels it
+	mending bool                            // turns that are appended close what a crash left open
+	done    bool                            // its entries have ended
+	stop    *stopping                       // cancels it
+	files   map[EntryID][]artifact.Artifact // what became of attachments
+	parts   []ledger.Part                   // of the user turn
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }
@@ -67,6 +71,10 @@ func (s *Stream) work() {
 		}
 		if err := s.absorb(ids); err != nil {
 			s.lose(err, ids)
+			continue
+		}
+		if err := s.settleSignals(); err != nil {
+			s.lose(err, nil)
 			continue
 		}
 		if j := s.next(); j != nil {
@@ -109,6 +117,8 @@ func (s *Stream) absorb(ids []EntryID) error {
 		case err != nil:
 			return err
 		case !ok || !e.State.Waits():
+		case e.State == EntrySignal:
+			s.signals = append(s.signals, e)
 		case e.State == EntrySubmitted && e.Thread != s.thread:
 			s.m.wakeIn(e.Thread, id)
 		default:
@@ -122,8 +132,8 @@ func (s *Stream) absorb(ids []EntryID) error {
 func (s *Stream) has(id EntryID) bool {
 	same := func(e StoredEntry) bool { return e.ID == id }
 	holds := func(j *job) bool { return slices.ContainsFunc(j.entries, same) }
-	return slices.ContainsFunc(s.waiting, same) || s.hand != nil && holds(s.hand) || slices.ContainsFunc(s.sides, holds) ||
-		s.hand != nil && s.hand.stop != nil && s.hand.stop.has(id)
+	return slices.ContainsFunc(s.waiting, same) || slices.ContainsFunc(s.signals, same) ||
+		s.hand != nil && holds(s.hand) || slices.ContainsFunc(s.sides, holds) || s.hand != nil && s.hand.stop != nil && s.hand.stop.has(id)
 }
 
 // next takes the job that comes first: what was submitted before a restart, then the first address in the order of arrival, and
@@ -175,7 +185,7 @@ func (s *Stream) together(here []StoredEntry) int {
 
 // plain messages may be answered together; what is refused or empty is dealt with alone.
 func (s *Stream) plain(e StoredEntry) bool {
-	return e.Refusal == "" && !blank(e.Inbound.Text) && e.Inbound.Call != CallCommand && !s.isCommand(e)
+	return e.Refusal == "" && !empty(e.Inbound) && e.Inbound.Call != CallCommand && !s.isCommand(e)
 }
 
 // remove makes a job of the waiting entries that match.

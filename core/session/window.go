@@ -22,12 +22,26 @@ func (l *live) add(t ledger.Turn) error {
 	return nil
 }
 
-// turns returns the active path, which is walked once for a job.
+// turns returns the active path, which is walked once for a job. A question that was deleted isn't on it.
 func (l *live) turns() []ledger.Turn {
 	if l.path == nil {
-		l.path = l.led.Path()
+		l.path = slices.DeleteFunc(l.led.Path(), func(t ledger.Turn) bool {
+			return t.Role == ledger.RoleUser && len(t.Artifacts) == 0
+		})
 	}
 	return slices.Clip(l.path)
+}
+
+// amend replaces what a turn in the window says.
+func (l *live) amend(seq ledger.Seq, arts []artifact.Artifact, parts []ledger.Part) {
+	old, ok := l.led.Turn(seq)
+	if !ok {
+		return
+	}
+	l.led.Amend(seq, arts, parts)
+	now, _ := l.led.Turn(seq)
+	l.size += weight(now) - weight(old)
+	l.path = nil
 }
 
 // dropBefore moves the window's start.
