@@ -68,7 +68,7 @@ func outcomes() map[string]outcome {
 		"04": {prompts: []string{question}, posts: []string{"D1: re: " + question}},
 		"06": {ignored: ignoredOwn},
 		"07": {ignored: ignoredEdit},
-		"08": {also: (*rig).edited},
+		"08": {prompts: []string{"new text"}, posts: []string{"D1: re: new text"}, also: (*rig).edited},
 		"10": {ignored: session.IgnoredAmbient},
 		"11": {prompts: []string{"also here"}, posts: []string{"C1/1795982400.000100: re: also here"}},
 		"12": {posts: []string{"D1: ℹ️ I can't read files yet; please paste the text."}, also: (*rig).filesTold},
@@ -86,7 +86,7 @@ func outcomes() map[string]outcome {
 	}
 }
 
-// edited checks that an edit is a signal about its message, and no turn.
+// edited checks that an edit is a signal about its message. That one never came, so that the edit stands in for it.
 func (r *rig) edited() {
 	r.t.Helper()
 	got := r.inbounds()
