@@ -101,8 +101,10 @@ func slackPolicy(c config.Slack) access.Policy {
 
 func (d *daemon) telegram(net network, platforms map[string]session.Platform) func() error {
 	c := d.cfg.Telegram
-	platforms["telegram"] = session.Platform{Policy: d.guard("telegram", telegramPolicy(c))}
 	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport()})
+	platforms["telegram"] = session.Platform{
+		Policy: d.guard("telegram", telegramPolicy(c)), Presenter: telegram.NewPresence(api), Beat: telegram.Beat,
+	}
 	return func() error {
 		s, err := telegram.New(telegram.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,

@@ -35,9 +35,11 @@ type Config struct {
 	Sessions Sessions
 	Store    session.Store
 	Lease    session.Lease
-	Life     string           // names this life of the process and no other
-	MaxParts int              // messages that an answer may take before the rest of it goes on as a file; 0: no limit
-	Paced    bool             // keep Telegram's documented limits; else only obey its 429
+	Life     string // names this life of the process and no other
+	MaxParts int    // messages that an answer may take before the rest of it goes on as a file; 0: no limit
+	Paced    bool   // keep Telegram's documented limits; else only obey its 429
+	// Menu names the commands that are shown to who types a slash, in private chats and in groups; nil: Telegram's menus are left alone.
+	Menu     func(private bool) []Command
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; 0: the couriers' default
 	Health   Health           // default: nobody is told
@@ -144,13 +146,14 @@ func (t *Telegram) takeIn(ctx context.Context) error {
 	return newPoller(t).run(ctx)
 }
 
-// identify learns who the bot is, for as long as that takes.
+// identify learns who the bot is, for as long as that takes. Then it sets the menus, which nothing waits for.
 func (t *Telegram) identify(ctx context.Context) error {
 	wait := backoff{min: time.Second, max: 30 * time.Second}
 	for told := false; ; told = true {
 		me, err := t.cfg.API.Me(ctx)
 		if err == nil {
 			t.meet(me)
+			t.menus(ctx)
 			return nil
 		}
 		e := asCall(err)
