@@ -1,10 +1,12 @@
 package loop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -33,8 +35,8 @@ func envelopeOf(ctx context.Context) *envelope {
 }
 
 // MarshalJSON returns the artifact's own object with the context added:
-// {"kind":"text","content":…,"context":{…}}. A member "context" of the artifact
-// gives way to it. The event must have an artifact.
+// {"kind":"text","content":…,"context":{…}}. A member "context" of the artifact,
+// in whatever case, gives way to it. The event must have an artifact.
 func (e ArtifactEvent) MarshalJSON() ([]byte, error) {
 	b, err := artifact.Marshal(e.Artifact)
 	if err != nil {
@@ -48,28 +50,38 @@ func (e ArtifactEvent) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return addContext(b, ctx)
-}
-
-// addContext adds the member "context" to a JSON object that has a member.
-func addContext(obj, ctx []byte) ([]byte, error) {
-	if bytes.Contains(obj, []byte(`"context"`)) {
-		return replaceContext(obj, ctx)
+	if hasNoContext(e.Artifact) {
+		return slices.Concat(b[:len(b)-1], []byte(`,"context":`), ctx, []byte("}")), nil
 	}
-	obj = bytes.TrimRight(obj, " \t\r\n")
-	out := make([]byte, 0, len(obj)+len(ctx)+len(`,"context":`))
-	out = append(out, obj[:len(obj)-1]...)
-	out = append(out, `,"context":`...)
-	out = append(out, ctx...)
-	return append(out, '}'), nil
+	return replaceContext(b, e.Kind(), ctx)
 }
 
-func replaceContext(obj, ctx []byte) ([]byte, error) {
+// hasNoContext reports whether the members of the artifact's JSON are known, and
+// none of them is a context.
+func hasNoContext(a artifact.Artifact) bool {
+	switch a.(type) {
+	case artifact.Text, artifact.TextDelta, artifact.Reasoning, artifact.ReasoningDelta, artifact.ToolCall,
+		artifact.ToolCallDelta, artifact.ToolResult, artifact.Image, artifact.Usage, artifact.Finish:
+		return true
+	}
+	return false
+}
+
+// replaceContext makes ctx the one context of a JSON object of the given kind,
+// for readers that tell case apart and for those that don't.
+func replaceContext(obj []byte, kind string, ctx []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(obj, &members); err != nil {
 		return nil, fmt.Errorf("loop: artifact event: %w", err)
 	}
-	members["context"] = ctx
+	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool {
+		return strings.EqualFold(name, "context") || strings.EqualFold(name, "kind")
+	})
+	k, err := json.Marshal(kind)
+	if err != nil {
+		return nil, err
+	}
+	members["kind"], members["context"] = k, ctx
 	return json.Marshal(members)
 }
 

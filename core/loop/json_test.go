@@ -53,6 +53,31 @@ func TestEventJSON(t *testing.T) {
 	golden(t, "thread_only", asJSON(t, LifecycleEvent{Phase: "done", Ctx: WithThreadID(context.Background(), "ab")}))
 }
 
+// Whatever an artifact of a later version looks like, its event is JSON whose kind and context are the ones we mean.
+func FuzzArtifactEventJSON(f *testing.F) {
+	f.Add([]byte(`{"kind":"odd","context":{"mine":1}}`))
+	f.Add([]byte(` {"\u0063ontext":1,"kind":"odd","Context":"x"} `))
+	f.Add([]byte(`{"kind":"text","content":"context"}`))
+	ctx := WithProvenance(context.Background(), "p")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := artifact.Unmarshal(data)
+		if err != nil {
+			return
+		}
+		var got struct {
+			Kind    string    `json:"kind"`
+			Context *envelope `json:"context"`
+		}
+		text := asJSON(t, ArtifactEvent{Artifact: a, Ctx: ctx})
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%s became %s: %v", data, text, err)
+		}
+		if got.Kind != a.Kind() || got.Context == nil || *got.Context != (envelope{Provenance: "p"}) {
+			t.Fatalf("%s became %s", data, text)
+		}
+	})
+}
+
 func TestArtifactEventJSONOfOddArtifacts(t *testing.T) {
 	ctx := WithProvenance(context.Background(), "p")
 	got := asJSON(t, ArtifactEvent{Ctx: ctx, Artifact: artifact.Unknown{
