@@ -30,6 +30,7 @@ import (
 type environment struct {
 	log      *slog.Logger
 	redactor *secret.Redactor
+	socket   string // where the admin socket is made; empty: nowhere
 }
 
 // daemon is a wired one.
@@ -185,6 +186,7 @@ func (d *daemon) run(ctx context.Context) error {
 	if err := d.listen(rest, &background); err != nil {
 		return err
 	}
+	d.admit(rest, &background)
 	d.notify(d.systemd.Ready("starting")) // before anybody can tell more
 	d.background(rest, &background, halt)
 	d.startSides(rest, &sides, halt)

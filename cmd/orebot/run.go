@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,7 @@ func runDaemon(ctx context.Context, path, level string, std stdio) error {
 	redactor := secret.NewRedactor(cfg.Secrets()...)
 	log, _ := ops.NewLogger(std.err, cfg.Log.Format, cfg.Log.Level, redactor)
 	warn(log, cfg, src)
-	return serve(ctx, cfg, environment{log: log, redactor: redactor})
+	return serve(ctx, cfg, environment{log: log, redactor: redactor, socket: ops.SocketPlace(cfg.StateDir, os.Getenv)})
 }
 
 // warn says what is in the configuration and shouldn't be, or doesn't work yet.

@@ -149,7 +149,7 @@ func (m *Manager) loadPlace(ctx context.Context, a Address) (place, error) {
 	entries, err := m.cfg.Store.EntriesAt(ctx, a, 100)
 	for _, heard := range []bool{false, true} { // what was heard makes no conversation
 		for _, e := range entries {
-			if e.State.IsHeard() == heard && !e.State.IsSignal() && (!heard || p.known) {
+			if e.State.IsHeard() == heard && !e.State.IsSignal() && e.Notice == "" && (!heard || p.known) {
 				p.note(e.Inbound.Author.ID, e.Refusal != "")
 			}
 		}

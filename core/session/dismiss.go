@@ -10,6 +10,7 @@ import (
 // inHand is a turn that is with the model: whose it is, where, and how to end it.
 type inHand struct {
 	author, place string
+	ids           []EntryID
 	cancel        context.CancelCauseFunc
 }
 
@@ -18,10 +19,13 @@ type inHand struct {
 func (m *Manager) underWay(j *job, cancel context.CancelCauseFunc) func() {
 	in := j.first().Inbound
 	m.mu.Lock()
-	m.turnsOf[j] = inHand{in.Author.ID, in.Place, cancel}
+	m.turnsOf[j] = inHand{in.Author.ID, in.Place, idsOf(j.entries), cancel}
 	m.mu.Unlock()
 	if m.cfg.Platforms[j.addr.Conduit()].Policy.Revoked(in.Author.ID, in.Place) {
 		cancel(errDismissed)
+	}
+	if m.isDropped(j.entries...) {
+		cancel(errDropped)
 	}
 	return func() {
 		m.mu.Lock()

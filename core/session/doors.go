@@ -201,7 +201,7 @@ func (d *Doors) admit(ctx context.Context, id string, waits *SmallValue) (Guest,
 // welcome is the notice for a stranger who was let in. Its key is that of their code, so that they are told once.
 func welcome(who Stranger) Entry {
 	in := Inbound{
-		Key: fmt.Sprintf("access/%s/%d", who.Code, who.At.Unix()), Address: who.Address, Call: CallCommand, At: time.Now().UTC(),
+		Key: fmt.Sprintf("access/%s/%d", who.Code, who.At.Unix()), Address: who.Address, Call: CallDirect, At: time.Now().UTC(),
 		Author: Author{ID: who.ID, Name: who.Name, Known: true}, Message: who.Message,
 	}
 	return Entry{ID: in.ID(), Inbound: in, Notice: "You are in. Please write your question again."}

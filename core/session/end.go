@@ -36,7 +36,7 @@ func (s *Stream) notice(j *job, e ending) error {
 	if err := s.bind(&b, j.addr); err != nil {
 		return err
 	}
-	if e.how != EndRefused {
+	if e.how != EndRefused && j.first().Notice == "" {
 		s.noteWriter(&b, j.first().Inbound.Author.ID)
 	}
 	if !e.aside && s.live.broken == nil {

@@ -30,6 +30,8 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		return true, s.dismiss(j)
 	case errors.Is(cause, errChanged):
 		return false, errChanged
+	case errors.Is(cause, errDropped):
+		return true, s.drop(j)
 	case cause != nil:
 		return false, s.suspend(j)
 	}

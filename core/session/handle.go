@@ -15,13 +15,16 @@ import (
 
 // handle brings a job to its end: it is screened, then answered.
 func (s *Stream) handle(j *job) error {
+	if s.m.isDropped(j.entries...) {
+		return s.drop(j)
+	}
+	if line := j.first().Notice; line != "" {
+		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})
+	}
 	if s.live.broken != nil && !s.isCommand(*j.first()) {
 		s.m.cfg.Logger.Error("thread unreadable", observe.KeyThread, s.thread.String(), observe.KeyError, s.live.broken)
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError,
 			text: "I can't read this conversation any more. Please go on in a new one."})
-	}
-	if line := j.first().Notice; line != "" {
-		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})
 	}
 	for first := true; ; first = false {
 		err := s.answer(j, first)

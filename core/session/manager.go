@@ -107,9 +107,10 @@ type Manager struct {
 	streams  map[ledger.ThreadID]*Stream
 	routes   map[Address]ledger.ThreadID // of addresses whose Stream is live
 	places   map[Address]*place
-	turnsOf  map[*job]inHand // that are with the model
-	busy     int             // workers
-	ready    []*Stream       // that wait for a worker, longest first
+	turnsOf  map[*job]inHand  // that are with the model
+	dropped  map[EntryID]bool // by the operator, and still waiting
+	busy     int              // workers
+	ready    []*Stream        // that wait for a worker, longest first
 	stopping bool
 }
 
@@ -132,6 +133,7 @@ func New(cfg Config) *Manager {
 		routes:   map[Address]ledger.ThreadID{},
 		places:   map[Address]*place{},
 		turnsOf:  map[*job]inHand{},
+		dropped:  map[EntryID]bool{},
 	}
 }
 

@@ -173,7 +173,7 @@ const (
 // together counts how many of an address's waiting messages make one turn: consecutive plain ones of one author.
 func (s *Stream) together(here []StoredEntry) int {
 	n, size := 1, bulk(here[0].Inbound)
-	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && s.plain(here[0]) && s.plain(here[n]) &&
+	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && s.plain(here[0]) && s.plain(here[n]) && !s.m.isDropped(here[0], here[n]) &&
 		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID {
 		if size += bulk(here[n].Inbound); size > maxTogetherBytes {
 			break

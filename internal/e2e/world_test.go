@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -37,6 +38,7 @@ type world struct {
 	tgURL      string
 	health     string // host:port
 	ollamaTOML string // more of the [ollama] table
+	access     string // of Telegram; empty: open
 	daemons    int
 	logs       []string // the files that daemons wrote
 }
@@ -142,7 +144,7 @@ pace = "off"
 [telegram]
 bot_token = %q
 api_url = %q
-access = "open"
+access = %q
 pace = "off"
 [ollama]
 hosts = ["http://%s"]
@@ -152,7 +154,7 @@ num_ctx = 32768
 %s
 [http]
 listen = %q
-`, w.state(), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, w.model.addr, ollamaKey, w.ollamaTOML, w.health)
+`, w.state(), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, ollamaKey, w.ollamaTOML, w.health)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)

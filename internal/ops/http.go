@@ -17,7 +17,7 @@ import (
 // Handler serves GET /livez, /readyz and /metrics. /readyz answers 200 "ready", or 503 with a line for each reason; with
 // Accept: application/json both as an object. Reasons pass the redactor. Figures that Health knows are set with each
 // scrape.
-func Handler(h *Health, m *Metrics, r *secret.Redactor) http.Handler {
+func Handler(h *Health, m *Metrics, r *secret.Redactor) *http.ServeMux {
 	m.BeforeScrape(func() { h.Publish(m) })
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { livez(w, h) })
@@ -86,7 +86,7 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 // connections is logged at debug level.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan struct{})

@@ -1,0 +1,154 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/loop"
+)
+
+// errDropped is the cause that ends the turn of a message that the operator drops.
+var errDropped = errors.New("session: the operator drops it")
+
+// dropText is what an address is told of what was dropped there.
+const dropText = "The operator withdrew this; please ask again if it still matters."
+
+// Drop ends a message that waits, or is being answered, as withdrawn, with a line in the chat, and those that are answered together
+// with it. It returns once that is durable, or when ctx ends; the wish is forgotten when the process ends. Where the message doesn't
+// wait any more, it returns a *DoorError.
+func (m *Manager) Drop(ctx context.Context, id EntryID) error {
+	e, ok, err := m.cfg.Store.Entry(ctx, id)
+	if err != nil {
+		return fmt.Errorf("session: drop %s: %w", id, err)
+	}
+	if !ok || !e.State.Waits() {
+		return doorError("it doesn't wait any more")
+	}
+	m.setDropped(id, true)
+	defer m.setDropped(id, false)
+	m.wake(id)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for ; e.State.Waits() && err == nil; e, _, err = m.cfg.Store.Entry(ctx, id) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return doorError("it hasn't come to its end yet; see: orebot queue")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("session: drop %s: %w", id, err)
+	}
+	return nil
+}
+
+func (m *Manager) setDropped(id EntryID, on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !on {
+		delete(m.dropped, id)
+		return
+	}
+	m.dropped[id] = true
+	for _, h := range m.turnsOf {
+		if slices.Contains(h.ids, id) {
+			h.cancel(errDropped)
+		}
+	}
+}
+
+// isDropped reports whether the operator drops one of these.
+func (m *Manager) isDropped(entries ...StoredEntry) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(entries, func(e StoredEntry) bool { return m.dropped[e.ID] })
+}
+
+// drop ends a job that the operator drops.
+func (s *Stream) drop(j *job) error {
+	return s.notice(j, ending{how: EndWithdrawn, sev: loop.SeverityWarn, aside: true, text: dropText})
+}
+
+// maxDropped is how many messages whose answers aren't delivered are counted as undeliverable.
+const maxDropped = MaxBatchWrites - 10
+
+// DropDelivery gives up what an address is still to be shown: its cursor moves behind it, the messages that it ended count as
+// undeliverable, and a line says so in its place. A part that is being posted at this moment may still arrive.
+func DropDelivery(ctx context.Context, store Store, a Address) error {
+	for range maxRetries {
+		err := dropDelivery(ctx, store, a)
+		var c *Conflict
+		if !errors.As(err, &c) {
+			return err
+		}
+	}
+	return doorError("%s is busy; try again in a moment", a)
+}
+
+func dropDelivery(ctx context.Context, store Store, a Address) error {
+	st, err := store.Address(ctx, a)
+	if err != nil {
+		return fmt.Errorf("session: drop %s: %w", a, err)
+	}
+	if st.Due == 0 {
+		return doorError("nothing waits to be delivered there any more")
+	}
+	b := Batch{ID: NewBatchID(), Due: []DueWrite{{Address: a, Seq: st.Due, Drop: true}}}
+	if b.Entries, err = lostTo(ctx, store, a, st); err != nil {
+		return fmt.Errorf("session: drop %s: %w", a, err)
+	}
+	cur := st.Cursor
+	cur.Seq, cur.Offset, cur.Form, cur.Posted, cur.Attempt, cur.Unknown = st.Due+1, 0, 0, nil, nil, 0
+	b.Cursors = []CursorWrite{{Address: a, Rev: st.CursorRev, Cursor: cur}}
+	note := Inbound{
+		Key: "drop/" + b.ID.String(), Address: a, Call: CallDirect, At: time.Now().UTC(), Author: Author{ID: a.Conduit() + ":operator", Known: true},
+	}
+	b.Entries = append(b.Entries, EntryWrite{Entry: Entry{ID: note.ID(), Inbound: note, Notice: "An answer couldn't be delivered here. " + dropText}})
+	if err := commitSettled(ctx, store, b); err != nil {
+		return fmt.Errorf("session: drop %s: %w", a, err)
+	}
+	return nil
+}
+
+// lostTo collects the messages of an address that the records it hasn't been shown have ended, as undeliverable.
+func lostTo(ctx context.Context, store Store, a Address, st AddressState) (out []EntryWrite, err error) {
+	for from := max(st.Cursor.Seq, st.Binding.From, 1); from <= st.Due; {
+		recs, err := store.Log(ctx, st.Binding.Thread, from, logPage)
+		if err != nil || len(recs) == 0 {
+			return out, err
+		}
+		for _, r := range recs {
+			from = r.Seq + 1
+			for _, id := range endedBy(r) {
+				e, ok, err := store.Entry(ctx, id)
+				if err != nil || len(out) >= maxDropped {
+					return out, err
+				}
+				if ok && id.Address == a && e.State == EntryEnded && e.EndSeq == r.Seq && e.EndSeq <= st.Due {
+					e.End = EndUndeliverable
+					out = append(out, EntryWrite{Rev: e.Rev, Entry: e.Entry})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// endedBy returns the messages that a record ended.
+func endedBy(r LogRecord) (ids []EntryID) {
+	switch {
+	case r.End != nil:
+		return r.End.Entries
+	case r.Turn != nil && r.Turn.Role == ledger.RoleAssistant:
+		for _, name := range r.Turn.Entries {
+			if id, err := ParseEntryID(name); err == nil {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
