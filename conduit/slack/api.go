@@ -40,6 +40,7 @@ type API struct {
 	people   cache
 	dms      dms
 	signs    silence
+	rests    silence // methods that read, see politely
 
 	mu sync.Mutex
 	me identity

@@ -20,6 +20,7 @@ const (
 	metaType   = "orebot_part"
 	metaTurn   = "turn"
 	metaOffset = "offset"
+	metaKind   = "kind" // of what isn't an answer
 )
 
 // Errors of posts that Slack took in its own way.
@@ -91,10 +92,11 @@ func (p *poster) refused(a session.Address, it conduit.Item, err error) error {
 
 // optionsOf is a message that shows a part.
 func optionsOf(at place, it conduit.Item, offset int, b body) []slackgo.MsgOption {
-	return append(looksOf(at, b), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{
-		EventType:    metaType,
-		EventPayload: map[string]any{metaTurn: it.Turn.String(), metaOffset: offset},
-	}))
+	payload := map[string]any{metaTurn: it.Turn.String(), metaOffset: offset}
+	if it.Kind != conduit.Answer {
+		payload[metaKind] = it.Kind.String()
+	}
+	return append(looksOf(at, b), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{EventType: metaType, EventPayload: payload}))
 }
 
 // looksOf is how a message looks, and where it stands. No link is unfolded, the model's least of all: Slack would fetch what it made up.

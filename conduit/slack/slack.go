@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,6 +38,7 @@ type Config struct {
 
 	Command  string           // the registered slash command; one by another name isn't taken; "": all are
 	MaxParts int              // messages of an answer, before the rest goes on as a file; 0: any number
+	CatchUp  time.Duration    // how far back to look for what was missed while disconnected; 0: never
 	Paced    bool             // keep the documented rate limits; else only react to Slack's refusals
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; default 5 s
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
@@ -76,6 +78,7 @@ func New(cfg Config) (*Slack, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Slack{cfg: cfg, log: cfg.Logger.With(observe.KeyPlatform, Name)}
+	s.missed = newMissed(s)
 	cc := conduit.Config{
 		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(cfg.MaxParts),
 		Poster: &poster{api: cfg.API, log: s.log}, Place: channelOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
@@ -110,12 +113,18 @@ func (s *Slack) Run(ctx context.Context) error {
 }
 
 // takeIn takes in until ctx ends or the conduit is to take in nothing more.
-func (s *Slack) takeIn(ctx context.Context, me identity) error {
-	ctx, cancel := context.WithCancel(ctx)
+func (s *Slack) takeIn(outer context.Context, me identity) error {
+	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
 	defer s.onQuit(ctx, cancel)()
-	if err := newIntake(s, me).run(ctx); err != nil {
-		return s.refused(ctx, err)
+	s.missed.begin(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() { s.missed.run(ctx, me) })
+	err := newIntake(s, me).run(ctx)
+	cancel()
+	looking.Wait()
+	if err != nil {
+		return s.refused(outer, err)
 	}
 	return nil
 }

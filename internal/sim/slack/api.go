@@ -31,6 +31,8 @@ type call struct {
 	bearer string
 	base   string // where the caller reaches the server
 	header http.Header
+
+	pageCap int // see Options.PageCap
 }
 
 func (c *call) flag(name string) bool { v := c.form.Get(name); return v == "1" || v == "true" }
@@ -54,11 +56,13 @@ func methods() map[string]method {
 		"conversations.replies":        {run: (*Server).replies},
 		"conversations.history":        {run: (*Server).history},
 		"conversations.info":           {run: (*Server).info},
+		"users.conversations":          {run: (*Server).conversations},
 		"conversations.open":           {run: (*Server).openConversation, scope: "im:write"},
 		"users.info":                   {run: (*Server).userInfo, scope: "users:read"},
 		"reactions.add":                {run: (*Server).addReaction, scope: "reactions:write"},
 		"reactions.remove":             {run: (*Server).removeReaction, scope: "reactions:write"},
 		"assistant.threads.setStatus":  {run: (*Server).setStatus, scope: "chat:write"},
+		"files.info":                   {run: (*Server).fileInfo, scope: "files:read"},
 		"files.getUploadURLExternal":   {run: (*Server).uploadURL, scope: "files:write"},
 		"files.completeUploadExternal": {run: (*Server).completeUpload, scope: "files:write"},
 	}
@@ -69,7 +73,12 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	c, err := readCall(r)
 	s.mu.Lock()
 	if err == nil {
-		c.base, c.header = baseOf(r), w.Header()
+		c.base, c.header, c.pageCap = baseOf(r), w.Header(), s.opt.PageCap
+	}
+	if wait := s.limited(name); wait > 0 {
+		s.mu.Unlock()
+		refuseFor(w, wait)
+		return
 	}
 	answer := s.answer(name, c, err)
 	s.mu.Unlock()

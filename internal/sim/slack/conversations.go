@@ -50,6 +50,9 @@ func readWindow(c *call, limit int) (window, error) {
 		}
 		w.limit = n
 	}
+	if limit := c.pageCap; limit > 0 {
+		w.limit = min(w.limit, limit)
+	}
 	if v := c.form.Get("cursor"); v != "" {
 		raw, err := base64.StdEncoding.DecodeString(v)
 		at, ok := micros(strings.TrimPrefix(string(raw), cursorPrefix))
@@ -160,6 +163,48 @@ func (s *Server) info(c *call) (object, error) {
 		return nil, err
 	}
 	return object{"channel": s.renderChannel(ch)}, nil
+}
+
+// conversations lists what the bot is in, of the types asked for, by id.
+func (s *Server) conversations(c *call) (object, error) {
+	names := map[string]Kind{"public_channel": Public, "private_channel": Private, "im": IM, "mpim": MPIM}
+	types := c.form.Get("types")
+	if types == "" {
+		types = "public_channel"
+	}
+	want := map[Kind]bool{}
+	for t := range strings.SplitSeq(types, ",") {
+		kind, ok := names[strings.TrimSpace(t)]
+		if !ok {
+			return nil, refuse("invalid_types")
+		}
+		if err := s.scope(kind.prefix() + ":read"); err != nil {
+			return nil, err
+		}
+		want[kind] = true
+	}
+	limit, err := strconv.Atoi(c.form.Get("limit"))
+	if err != nil || limit < 1 {
+		limit = 100
+	}
+	var ids []string
+	for id, ch := range s.world.channels {
+		if want[ch.kind] && ch.has(s.opt.BotUser) && id > c.form.Get("cursor") {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	answer := object{}
+	if len(ids) > limit {
+		ids = ids[:limit]
+		answer["response_metadata"] = object{"next_cursor": ids[limit-1]}
+	}
+	list := make([]object, len(ids))
+	for i, id := range ids {
+		list[i] = s.renderChannel(s.world.channels[id])
+	}
+	answer["channels"] = list
+	return answer, nil
 }
 
 func (s *Server) renderChannel(ch *channel) object {

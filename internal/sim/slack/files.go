@@ -17,6 +17,8 @@ type upload struct {
 	data     []byte
 	received bool
 	shared   bool
+	from     *SharedFile // nil: the bot's
+	owner    string
 }
 
 func (s *Server) uploadURL(c *call) (object, error) {
@@ -122,6 +124,10 @@ func (s *Server) renderFiles(ids []string) []object {
 	var out []object
 	for _, id := range ids {
 		u := s.uploads[id]
+		if u.from != nil {
+			out = append(out, s.renderPersonal(u, false))
+			continue
+		}
 		out = append(out, object{
 			"id": id, "name": u.name, "title": titleOf(u), "size": u.length, "mode": "hosted", "user": s.opt.BotUser,
 			"is_external": false, "url_private_download": s.base + "/files/" + id + "/" + u.name,

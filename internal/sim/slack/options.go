@@ -34,14 +34,16 @@ type Options struct {
 	Retries      []time.Duration // waits before the redeliveries of an event: 0, 1 min, 5 min
 	Lifetime     time.Duration   // of one connection, 18060 s; a warning goes 10 s before its end; negative: endless
 
-	Order      Order         // of a mention's two events
-	TwinGap    time.Duration // between a mention's two events
-	MPIMTwin   bool          // mentions in group DMs get an app_mention too; reports disagree whether they do
-	ShareAfter time.Duration // from files.completeUploadExternal until its files stand in the conversation: sharing is asynchronous
-	NoEcho     bool          // the bot's own posts do not come back as events
-	Unfurl     bool          // each post of the bot is followed by a message_changed with the same text, as an unfurl is
-	Resend     bool          // a new connection first gets, unchanged, what a lost one left unacked
-	Seed       uint64        // of AnyOrder, and of which connection gets an envelope
+	Order      Order                    // of a mention's two events
+	TwinGap    time.Duration            // between a mention's two events
+	MPIMTwin   bool                     // mentions in group DMs get an app_mention too; reports disagree whether they do
+	ShareAfter time.Duration            // from files.completeUploadExternal until its files stand in the conversation: sharing is asynchronous
+	NoEcho     bool                     // the bot's own posts do not come back as events
+	Unfurl     bool                     // each post of the bot is followed by a message_changed with the same text, as an unfurl is
+	Resend     bool                     // a new connection first gets, unchanged, what a lost one left unacked
+	Limits     map[string]time.Duration // the least time between two calls of a method; one that comes earlier gets a 429
+	PageCap    int                      // the most messages that a page of history or replies holds: 15 for apps that are sold outside Slack's store
+	Seed       uint64                   // of AnyOrder, and of which connection gets an envelope
 }
 
 // DefaultScopes returns the scopes of a bot that talks, reads conversations and handles files.

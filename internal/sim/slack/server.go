@@ -19,7 +19,7 @@ import (
 // Server is one simulated workspace with one app installed. It is safe for concurrent use.
 type Server struct {
 	// Faults are what goes wrong next. A Web API call goes by its method ("chat.postMessage"), the rest by "link" (the
-	// WebSocket handshake), "upload" (a file's bytes) and "response_url".
+	// WebSocket handshake), "upload" and "files" (a file's bytes, in and out) and "response_url".
 	Faults *fault.Script
 
 	opt   Options
@@ -36,6 +36,7 @@ type Server struct {
 	rand    *rand.Rand
 	base    string // where clients reach the server, as the last of them did
 	calls   map[string][]time.Time
+	last    map[string]time.Time // of the calls that Options.Limits let through
 	world   world
 	link    link
 	seen    record
@@ -50,7 +51,7 @@ func New(o Options) *Server {
 	s := &Server{
 		Faults: &fault.Script{}, opt: o, api: methods(), start: time.Now(), ctx: ctx, end: end,
 		timers: map[*time.Timer]struct{}{}, rand: rand.New(rand.NewPCG(o.Seed, 1)), base: "http://slack.sim",
-		calls: map[string][]time.Time{}, world: newWorld(), link: newLink(), seen: newRecord(),
+		calls: map[string][]time.Time{}, last: map[string]time.Time{}, world: newWorld(), link: newLink(), seen: newRecord(),
 		uploads: map[string]*upload{}, hooks: map[string]*SlashCall{},
 	}
 	s.world.users[o.BotUser] = &User{ID: o.BotUser, Name: o.BotName, Team: o.Team, Bot: true}
@@ -65,6 +66,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/link/", s.serveLink)
 	mux.HandleFunc("/upload/", s.serveUpload)
 	mux.HandleFunc("/response_url/", s.serveResponse)
+	mux.HandleFunc("/files/", s.serveFile)
+	mux.HandleFunc("/signin", serveSignIn)
 	faulty := s.Faults.Wrap(methodOf, mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.enter(r) {
