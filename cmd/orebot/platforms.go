@@ -33,6 +33,7 @@ type component struct {
 
 func (c component) Beat()                         { c.health.Beat(c.name) }
 func (c component) Set(ready bool, reason string) { c.health.Set(c.name, ready, reason) }
+func (c component) Note(topic, text string)       { c.health.Note(c.name, topic, text) }
 
 // component makes readiness depend on a platform.
 func (d *daemon) component(name string) component {
@@ -69,12 +70,14 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 		Transport: t, DialContext: t.DialContext, Proxy: net.proxy, TLS: net.tls,
 	})
 	platforms["slack"] = session.Platform{
-		Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat,
+		Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Fetcher: api, Historian: api,
+		Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat,
 	}
 	return func() error {
 		s, err := slack.New(slack.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Command: c.Command, MaxParts: d.cfg.Chat.MaxParts, Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
+			Command: c.Command, CatchUp: c.CatchUp.D(), MaxParts: d.cfg.Chat.MaxParts,
+			Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
 		})
 		d.sides = append(d.sides, s)
 		return err

@@ -17,6 +17,5 @@ func Pending() map[string]string {
 		"link.enabled":                "not in effect yet; conversations can't be linked",
 		"mcp":                         "not in effect yet; the model has no tools",
 		"session.retention":           "not in effect yet; conversations are kept",
-		"slack.catch_up":              "not in effect yet; what was missed while disconnected isn't looked for",
 	}
 }

@@ -29,6 +29,7 @@ type Health struct {
 	mu    sync.Mutex
 	tick  time.Time
 	parts []*part
+	notes []Note
 }
 
 type part struct {

@@ -14,7 +14,7 @@ import (
 	"orebot/internal/secret"
 )
 
-// Handler serves GET /livez, /readyz and /metrics. /readyz answers 200 "ready", or 503 with a line for each reason; with
+// Handler serves GET /livez, /readyz and /metrics. /readyz answers 200 "ready", or 503 with a line for each reason, then the notes; with
 // Accept: application/json both as an object. Reasons pass the redactor. Figures that Health knows are set with each
 // scrape.
 func Handler(h *Health, m *Metrics, r *secret.Redactor) *http.ServeMux {
@@ -40,6 +40,7 @@ func readyz(w http.ResponseWriter, req *http.Request, h *Health, r *secret.Redac
 		reasons[i].Reason = r.Redact(reasons[i].Reason)
 		reasons[i].Component = r.Redact(reasons[i].Component)
 	}
+	notes := redacted(h.Notes(), r)
 	status := http.StatusOK
 	if len(reasons) > 0 {
 		status = http.StatusServiceUnavailable
@@ -48,18 +49,19 @@ func readyz(w http.ResponseWriter, req *http.Request, h *Health, r *secret.Redac
 	if strings.Contains(req.Header.Get("Accept"), "application/json") {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(readiness{len(reasons) == 0, reasons}) // a lost client is its own matter
+		_ = json.NewEncoder(w).Encode(readiness{len(reasons) == 0, reasons, notes}) // a lost client is its own matter
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprint(w, lines(reasons))
+	fmt.Fprint(w, lines(reasons), noteLines(notes))
 }
 
 // readiness is the JSON form of /readyz.
 type readiness struct {
 	Ready   bool     `json:"ready"`
 	Reasons []Reason `json:"reasons,omitempty"`
+	Notes   []Note   `json:"notes,omitempty"`
 }
 
 func lines(reasons []Reason) string {
