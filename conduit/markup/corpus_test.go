@@ -20,10 +20,10 @@ func answers(t testing.TB) map[string]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out[filepath.Base(f)] = string(md)
+			out[dir+"/"+filepath.Base(f)] = string(md)
 		}
 	}
-	if len(out) < 90 {
+	if len(out) < 100 {
 		t.Fatalf("%d answers", len(out))
 	}
 	return out

@@ -176,6 +176,9 @@ func (w *mrkdwnWriter) table(b *markup.Block) {
 	}
 	for _, row := range g.Rows {
 		for i := row.From; i < len(row.Cells); i++ {
+			if i > 0 && len(row.Cells[i]) == 0 { // an empty cell says nothing
+				continue
+			}
 			if !first {
 				w.newline()
 			}

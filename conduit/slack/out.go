@@ -12,7 +12,7 @@ import (
 )
 
 // layoutVersion goes up whenever parts are cut in another way.
-const layoutVersion = 1
+const layoutVersion = 2
 
 // repeatLabel is the first line of a part that may be there already.
 const repeatLabel = "(this part may be a repeat)\n"
