@@ -169,6 +169,9 @@ func (c *courier) refused(ctx context.Context, next int, e *Error) (*shown, erro
 		c.fail(e)
 		return nil, errStop
 	}
+	if c.hard.Err() != nil { // cut short, and nothing was posted
+		return nil, errStop
+	}
 	c.once("delivery fails", e)
 	return nil, c.backOff(ctx)
 }

@@ -75,7 +75,10 @@ func (p *poster) whisper(ctx context.Context, at place, it conduit.Item, b body)
 	if !ok || !validID(user) {
 		return false, nil
 	}
-	_, err = p.api.client.PostEphemeralContext(ctx, at.channel, user, looksOf(at, b)...)
+	ts, err := p.api.client.PostEphemeralContext(ctx, at.channel, user, looksOf(at, b)...)
+	if err == nil && ts == "" {
+		err = errNoAnswer
+	}
 	if err == nil {
 		return true, nil
 	}

@@ -119,6 +119,8 @@ func TestFileMeetsTrouble(t *testing.T) {
 		"complete reset":      {"files.completeUploadExternal", fault.Fault{Reset: true}},
 		"complete 502":        {"files.completeUploadExternal", fault.Fault{Status: 502, Body: "<html>"}},
 		"complete limited":    {"files.completeUploadExternal", fault.Fault{Status: 429, Retry: 5 * time.Second}},
+		"no error":            {"files.completeUploadExternal", fault.Fault{Status: 200, Body: `{"ok":false}`}},
+		"url without error":   {"files.getUploadURLExternal", fault.Fault{Status: 200, Body: "{}"}},
 		"internal error":      {"files.completeUploadExternal", refusal("internal_error")},
 		"the look-up limited": {"conversations.replies", fault.Fault{Status: 429, Retry: 5 * time.Second}},
 	} {

@@ -51,10 +51,13 @@ func (p *poster) upload(ctx context.Context, a session.Address, at place, it con
 		return nil, p.unstored(a, b.file, err)
 	}
 	p.uploads.over(b.file.name)
-	_, err = p.api.client.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{
+	done, err := p.api.client.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{
 		Files:   []slackgo.FileSummary{{ID: id, Title: b.file.title}},
 		Channel: at.channel, ThreadTimestamp: at.thread, InitialComment: b.text,
 	})
+	if err == nil && len(done.Files) == 0 {
+		err = errNoAnswer
+	}
 	if err != nil {
 		return nil, p.unshared(a, it, err)
 	}
@@ -64,6 +67,9 @@ func (p *poster) upload(ctx context.Context, a session.Address, at place, it con
 // store hands the bytes to Slack.
 func (p *poster) store(ctx context.Context, f file) (id string, err error) {
 	at, err := p.api.client.GetUploadURLExternalContext(ctx, slackgo.GetUploadURLExternalParameters{FileName: f.name, FileSize: len(f.data)})
+	if err == nil && (at.UploadURL == "" || at.FileID == "") {
+		err = errNoAnswer
+	}
 	if err != nil {
 		return "", err
 	}
