@@ -281,4 +281,41 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
+// recorder is a Sessions that keeps what it is given, and gives it on only if told to.
+type recorder struct {
+	Sessions
+	pass bool
+	mu   sync.Mutex
+	got  []session.Inbound
+}
+
+// onto puts the recorder before a conduit's Sessions.
+func (r *recorder) onto(c *Config) { r.Sessions, c.Sessions = c.Sessions, r }
+
+func (r *recorder) Accept(ctx context.Context, in session.Inbound, done func(session.Receipt)) {
+	r.mu.Lock()
+	r.got = append(r.got, in)
+	r.mu.Unlock()
+	if r.pass {
+		r.Sessions.Accept(ctx, in, done)
+		return
+	}
+	done(session.Receipt{})
+}
+
+func (r *recorder) inbounds() []session.Inbound {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]session.Inbound(nil), r.got...)
+}
+
+// texts joins what was said.
+func (r *recorder) texts() string {
+	var out []string
+	for _, in := range r.inbounds() {
+		out = append(out, in.Text)
+	}
+	return strings.Join(out, "|")
+}
+
 var errDisk = errors.New("the disk is away")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"orebot/core/session"
@@ -48,22 +49,48 @@ func updateCases(t testing.TB) []updateCase {
 
 // describe prints an event on one line.
 func describe(ev event, err error) string {
-	switch {
-	case err != nil:
+	if err != nil {
 		return "poison"
-	case ev.ignored != "":
-		return strings.TrimSpace("ignored " + ev.ignored + " " + ev.callback)
+	}
+	if ev.ignored != "" {
+		return strings.TrimSpace("ignored " + ev.ignored + " " + ev.callback + aside(ev))
 	}
 	in := ev.inbound
 	s := fmt.Sprintf("%s at %s by %s %q in %q order %s: %q", in.Call, in.ID(), in.Author.ID, in.Author.Name, in.Place, in.Order, in.Text)
 	if in.Author.Bot {
 		s += " bot"
 	}
+	if in.Author.Admin {
+		s += " admin"
+	}
 	if in.Elsewhere {
 		s += " elsewhere"
 	}
 	for _, a := range in.Attachments {
 		s += fmt.Sprintf(" file %s %q %s %d", a.ID, a.Name, a.MIME, a.Size)
+	}
+	for _, q := range in.Quotes {
+		s += fmt.Sprintf(" %s of %q own %v: %q", q.Kind, q.Author, q.Own, q.Text)
+	}
+	return s + signalOf(in) + aside(ev)
+}
+
+// signalOf prints what a signal is about.
+func signalOf(in session.Inbound) string {
+	if in.Signal == session.SignalNone {
+		return ""
+	}
+	kind := map[session.Signal]string{session.SignalEdit: "edit", session.SignalButton: "button"}[in.Signal]
+	return fmt.Sprintf(" %s of %s, %s, action %q, version %q, at %d", kind, in.Target, in.TargetKey, in.Action, in.Version, in.At.Unix())
+}
+
+// aside prints what an event asks of the conduit.
+func aside(ev event) (s string) {
+	if m := ev.moved; m != nil {
+		s += fmt.Sprintf(" moved from %d to %d", m.from, m.to)
+	}
+	if st := ev.standing; st != nil {
+		s += fmt.Sprintf(" standing in %d: %v, was %v, named %q, by %d", st.chat, st.in, st.was, st.name, st.by.ID)
 	}
 	return s
 }
@@ -98,7 +125,7 @@ func at(lines []string, i int) string {
 // A date that JSON has no form for would make a message that can't be stored.
 func TestDates(t *testing.T) {
 	for date, want := range map[int64]string{-1: "", 0: "", 1: "1970-01-01T00:00:01Z", lastDate: "9999-12-31T23:59:59Z", lastDate + 1: "", 1 << 62: ""} {
-		at := (&message{Date: date}).at()
+		at := dated(date)
 		if b, err := at.MarshalText(); err != nil || want != "" && string(b) != want || want == "" && !at.IsZero() {
 			t.Errorf("%d: %s, %v", date, b, err)
 		}
@@ -140,32 +167,92 @@ func TestAddressesAreReadAsWritten(t *testing.T) {
 	}
 }
 
+// FuzzTranslate holds that whatever comes is either read the same each time, under names that can be stored, or ignored; that a
+// message of a group has its group as its place and one of a private chat none; that nothing is an edit or a press of nothing; and
+// that what is joined to others stays what it is.
 func FuzzTranslate(f *testing.F) {
 	for _, c := range updateCases(f) {
 		f.Add(string(c.Update))
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		ev, err := translate(json.RawMessage(raw), ore)
+		if again, err2 := translate(json.RawMessage(raw), ore); describe(again, err2) != describe(ev, err) {
+			t.Fatal("the same update became two")
+		}
 		if err != nil || ev.ignored != "" {
-			if ev.inbound.Key != "" {
+			if ev.inbound.Key != "" || err != nil && (ev.moved != nil || ev.standing != nil) {
 				t.Fatalf("ignored and accepted: %+v", ev)
 			}
 			return
 		}
-		in := ev.inbound
-		if !in.Address.Valid() || in.Key == "" || in.Author.ID == "" || len(in.Order) < 12 || in.Message == "" {
-			t.Fatalf("it lacks something: %+v", in)
-		}
-		if p, err := parseAddress(in.Address); err != nil || p.private() != (in.Place == "") {
-			t.Fatalf("%s in %q: %v", in.Address, in.Place, err)
-		}
-		if strings.ContainsAny(in.Key, " \x00\n") || !utf8.ValidString(in.Text) {
-			t.Fatalf("key %q, text %q", in.Key, in.Text)
-		}
-		if again, _ := translate(json.RawMessage(raw), ore); describe(again, nil) != describe(ev, nil) {
-			t.Fatal("the same update became two")
-		}
+		checkInbound(t, ev)
+		checkSignal(t, ev)
+		checkJoined(t, ev)
 	})
+}
+
+func checkInbound(t *testing.T, ev event) {
+	in := ev.inbound
+	if !in.Address.Valid() || in.Key == "" || in.Author.ID == "" || len(in.Order) < 12 {
+		t.Fatalf("it lacks something: %+v", in)
+	}
+	if p, err := parseAddress(in.Address); err != nil || p != ev.where || p.private() != (in.Place == "") {
+		t.Fatalf("%s in %q: %v", in.Address, in.Place, err)
+	}
+	if strings.ContainsAny(in.Key, " \x00\n") || !utf8.ValidString(in.Text) {
+		t.Fatalf("key %q, text %q", in.Key, in.Text)
+	}
+	for _, a := range in.Attachments {
+		if a.ID == "" || a.Size < 0 {
+			t.Fatalf("attachment %+v", a)
+		}
+	}
+	if len(in.Quotes) > 2 {
+		t.Fatalf("%d quotes", len(in.Quotes))
+	}
+}
+
+func checkSignal(t *testing.T, ev event) {
+	in := ev.inbound
+	switch in.Signal {
+	case session.SignalNone:
+		if in.Target != "" || in.TargetKey != "" || in.Action != "" || in.Message == "" || ev.callback != "" {
+			t.Fatalf("a message with a target: %+v", ev)
+		}
+	case session.SignalEdit:
+		if in.TargetKey == "" || in.Version == "" || in.Target != in.Message || in.Key == in.TargetKey || !strings.HasPrefix(in.Key, in.TargetKey+"/") {
+			t.Fatalf("an edit of nothing: %+v", in)
+		}
+	case session.SignalButton:
+		if in.Action == "" || ev.callback == "" || in.Text != "" {
+			t.Fatalf("a press of nothing: %+v", ev)
+		}
+	default:
+		t.Fatalf("signal %v", in.Signal)
+	}
+}
+
+// checkJoined joins a message to itself, as a batch that comes again would, and to what another one left.
+func checkJoined(t *testing.T, ev event) {
+	if ev.inbound.Signal != session.SignalNone {
+		return
+	}
+	g := newGatherer(time.Second)
+	now := time.Unix(1700000000, 0)
+	var first string
+	for i := range 3 {
+		in := ev.inbound
+		g.join(&in, ev.piece, now)
+		if in.Key != ev.inbound.Key || in.Text != ev.inbound.Text || in.Group == "" && in.SettleFor != 0 || in.SettleFor < 0 || in.Continues && i == 0 {
+			t.Fatalf("joined: %+v", in)
+		}
+		if i == 0 {
+			first = in.Group
+		}
+		if (first == "") != (in.Group == "") {
+			t.Fatalf("group %q, then %q", first, in.Group)
+		}
+	}
 }
 
 func TestFollowing(t *testing.T) {

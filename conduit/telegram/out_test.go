@@ -256,14 +256,14 @@ func TestATopicThatIsLost(t *testing.T) {
 	})
 }
 
-// Report 38: who blocked the bot gets one attempt.
-func TestABlockedChatGetsOneAttempt(t *testing.T) {
+// Report 38: who is gone without a word gets one attempt.
+func TestAGoneChatGetsOneAttempt(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
 		b.Faults.Next("sendMessage", fault.Fault{Status: 502, Body: "<html>"})
 		b.Say(b.ada, b.chat, "hello")
 		time.Sleep(100 * time.Millisecond)
-		b.Block(b.ada)
+		b.Deactivate(b.ada)
 		l.rest(10 * time.Minute)
 		if n := len(b.Calls("sendMessage")); n != 2 {
 			t.Errorf("%d calls", n)

@@ -31,6 +31,8 @@ type poller struct {
 	storing  streak
 	rival    conflict
 	answered buttons
+	gather   *gatherer
+	newest   orders
 }
 
 func newPoller(t *Telegram) *poller {
@@ -40,6 +42,8 @@ func newPoller(t *Telegram) *poller {
 		storing:  streak{wait: backoff{min: time.Second, max: 30 * time.Second}},
 		rival:    conflict{wait: backoff{min: 5 * time.Second, max: time.Minute}},
 		answered: newButtons(t),
+		gather:   newGatherer(t.cfg.Gather),
+		newest:   orders{},
 	}
 }
 

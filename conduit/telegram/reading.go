@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,30 +16,51 @@ type reading struct {
 	call      session.Call
 	elsewhere bool // it opens with somebody else's mention
 	otherBot  bool // it is another bot's command
+	command   bool
 }
 
-// reading tells how the message calls the bot, and what its text is then.
+// reading tells how the message calls the bot, and what its text is then. Of a forwarded message nothing is its sender's own: it is
+// no command, and whom it mentions isn't called by it.
 func (m *message) reading(me Me) reading {
-	text, entities := m.Text, m.Entities
-	if text == "" {
-		text, entities = m.Caption, m.CaptionEnts
-	}
+	text, entities := m.said()
 	spans := spansOf(text, entities)
 	cmd, target, rest := command(text, spans)
 	private := m.place().private()
 	switch {
+	case m.Forward != nil && private:
+		return reading{call: session.CallDirect}
+	case m.Forward != nil:
+		return reading{}
 	case target != "" && !strings.EqualFold(target, me.Username):
 		return reading{otherBot: true}
-	case private && cmd == "start":
-		return reading{call: session.CallDirect} // its payload is for later, and never a prompt
+	case cmd != "" && (private || target != "" || standard[cmd]):
+		return commanded(cmd, rest, private)
 	case private:
 		return reading{text: strip(text, spans, me), call: session.CallDirect}
-	case target != "" && cmd == "start":
-		return reading{call: session.CallMention}
-	case target != "":
-		return reading{text: rest, call: session.CallMention}
 	}
 	return m.overheard(text, spans, me)
+}
+
+// standard are the commands that mean the bot in a group without its name: those of its menu there, and their aliases. Telegram hands
+// such a command to every bot of the group that may see it; others could be another bot's.
+var standard = map[string]bool{"help": true, "new": true, "stop": true, "retry": true, "cancel": true, "reset": true}
+
+// payload is what a deep link may carry (docs: Features, deep linking). Anything else behind /start isn't from one.
+var payload = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// commanded reads a command for the bot. What asks it something is a question that happens to begin with a command.
+func commanded(cmd, rest string, private bool) reading {
+	r := reading{text: strings.TrimSpace("/" + cmd + " " + rest), call: session.CallCommand, command: true}
+	switch {
+	case cmd == "start" && !payload.MatchString(rest):
+		r.text = "/start"
+	case cmd == "ask":
+		r.text, r.call = rest, session.CallMention
+	}
+	if private {
+		r.call = session.CallDirect
+	}
+	return r
 }
 
 // overheard reads a message of a group that is no command for the bot. One that opens with somebody else's mention is never for the

@@ -35,9 +35,12 @@ type Config struct {
 	Sessions Sessions
 	Store    session.Store
 	Lease    session.Lease
-	Life     string // names this life of the process and no other
-	MaxParts int    // messages that an answer may take before the rest of it goes on as a file; 0: no limit
-	Paced    bool   // keep Telegram's documented limits; else only obey its 429
+	Life     string        // names this life of the process and no other
+	MaxParts int           // messages that an answer may take before the rest of it goes on as a file; 0: no limit
+	Gather   time.Duration // how long a message waits for forwards that it may be a comment on; 0: not at all
+	// Listed reports whether a group may be answered in under this name; nil: none is listed.
+	Listed func(place string) bool
+	Paced  bool // keep Telegram's documented limits; else only obey its 429
 	// Menu names the commands that are shown to who types a slash, in private chats and in groups; nil: Telegram's menus are left alone.
 	Menu     func(private bool) []Command
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
@@ -81,6 +84,8 @@ type Telegram struct {
 	cfg      Config
 	log      *slog.Logger // with the platform's name
 	couriers *conduit.Couriers
+	moves    *moves
+	barred   *barred
 	known    chan struct{} // closed once me is set
 	me       Me
 }
@@ -91,8 +96,9 @@ func New(cfg Config) (*Telegram, error) {
 	if err != nil {
 		return nil, err
 	}
+	moves, barred := newMoves(cfg.Store), newBarred()
 	couriers, err := conduit.New(conduit.Config{
-		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(cfg.MaxParts), Poster: NewPoster(cfg.API),
+		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(cfg.MaxParts), Poster: rover{NewPoster(cfg.API), moves, barred},
 		Life: cfg.Life, Pacer: cfg.pacer(), Place: chatOf, Pauses: cfg.API.pauses, Grace: cfg.Grace,
 		Counters: cfg.Counters, Logger: cfg.Logger,
 	})
@@ -100,7 +106,7 @@ func New(cfg Config) (*Telegram, error) {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
 	log := cfg.Logger.With(observe.KeyPlatform, Name)
-	return &Telegram{cfg: cfg, log: log, couriers: couriers, known: make(chan struct{})}, nil
+	return &Telegram{cfg: cfg, log: log, couriers: couriers, moves: moves, barred: barred, known: make(chan struct{})}, nil
 }
 
 // Name returns "telegram".

@@ -155,14 +155,16 @@ func TestWhatIsNoText(t *testing.T) {
 	})
 }
 
-// Facts E 17: a start greets, whatever its payload.
-func TestStartGreets(t *testing.T) {
+// Facts E 17: a start is a command, whose payload is passed on if it can be one.
+func TestStartIsACommand(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
-		l := b.start()
+		r := &recorder{}
+		l := b.start(r.onto)
 		b.Say(b.ada, b.chat, "/start aGVsbG8_-")
+		b.Say(b.ada, b.chat, "/start "+strings.Repeat("a", 65))
 		l.rest(5 * time.Second)
-		if got := b.texts(b.chat); len(got) != 1 || !strings.HasPrefix(got[0], "Hello") || len(b.model.prompts()) != 0 {
-			t.Errorf("%q, prompts %q", got, b.model.prompts())
+		if got := r.texts(); got != "/start aGVsbG8_-|/start" {
+			t.Errorf("%q", got)
 		}
 	})
 }

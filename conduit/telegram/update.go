@@ -5,13 +5,11 @@ import "encoding/json"
 // update is an update as far as it is read here (docs: Update). Fields that nothing is made of are not decoded, so that their shape
 // can't make an update unreadable.
 type update struct {
-	ID       int64           `json:"update_id"`
-	Message  *message        `json:"message"`
-	Edited   json.RawMessage `json:"edited_message"`
-	Member   json.RawMessage `json:"my_chat_member"`
-	Callback *struct {
-		ID string `json:"id"`
-	} `json:"callback_query"`
+	ID       int64    `json:"update_id"`
+	Message  *message `json:"message"`
+	Edited   *message `json:"edited_message"`
+	Member   *member  `json:"my_chat_member"`
+	Callback *press   `json:"callback_query"`
 }
 
 type message struct {
@@ -20,16 +18,36 @@ type message struct {
 	SenderChat  *chat    `json:"sender_chat"`
 	Chat        chat     `json:"chat"`
 	Date        int64    `json:"date"` // Unix time
+	EditDate    int64    `json:"edit_date"`
 	Thread      int64    `json:"message_thread_id"`
 	IsTopic     bool     `json:"is_topic_message"`
 	AutoForward bool     `json:"is_automatic_forward"`
 	ViaBot      *user    `json:"via_bot"`
+	MigrateTo   int64    `json:"migrate_to_chat_id"`
+	MigrateFrom int64    `json:"migrate_from_chat_id"`
+	Album       string   `json:"media_group_id"`
+	Forward     *origin  `json:"forward_origin"`
 	ReplyTo     *replied `json:"reply_to_message"`
+	Elsewhere   *distant `json:"external_reply"`
+	Quote       *excerpt `json:"quote"`
+	words
+	media
+}
+
+// words are a message's text or the caption of its file.
+type words struct {
 	Text        string   `json:"text"`
 	Entities    []entity `json:"entities"`
 	Caption     string   `json:"caption"`
 	CaptionEnts []entity `json:"caption_entities"`
-	media
+}
+
+// said returns what is written, and its marks.
+func (w words) said() (string, []entity) {
+	if w.Text == "" {
+		return w.Caption, w.CaptionEnts
+	}
+	return w.Text, w.Entities
 }
 
 // media is what a message may show besides text: files, and things that no file stands for.
@@ -62,7 +80,33 @@ type media struct {
 type replied struct {
 	ID           int64           `json:"message_id"`
 	From         *user           `json:"from"`
+	SenderChat   *chat           `json:"sender_chat"`
+	Forward      *origin         `json:"forward_origin"`
 	TopicCreated json.RawMessage `json:"forum_topic_created"`
+	words
+	media
+}
+
+// distant is a message of another chat or topic that a message replies to. Its text isn't told, only what is quoted of it.
+type distant struct {
+	Origin *origin `json:"origin"`
+	media
+}
+
+// excerpt is the part of a message that a reply quotes (docs: TextQuote).
+type excerpt struct {
+	Text string `json:"text"`
+}
+
+// origin says who wrote a forwarded message first (docs: MessageOrigin): a user, a user who hides the account, a chat in whose name
+// somebody wrote, or a channel.
+type origin struct {
+	Type      string `json:"type"`
+	User      *user  `json:"sender_user"`
+	Hidden    string `json:"sender_user_name"`
+	Sender    *chat  `json:"sender_chat"`
+	Chat      *chat  `json:"chat"`
+	Signature string `json:"author_signature"`
 }
 
 type user struct {
@@ -71,6 +115,16 @@ type user struct {
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`
 	Username  string `json:"username"`
+}
+
+func (u *user) name() string {
+	switch {
+	case u.FirstName != "" && u.LastName != "":
+		return u.FirstName + " " + u.LastName
+	case u.FirstName != "":
+		return u.FirstName
+	}
+	return u.Username
 }
 
 type chat struct {

@@ -1,0 +1,196 @@
+package telegram
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orebot/core/session"
+)
+
+// How long the rest of what belongs together may still come. People send an album, a long paste or a comment with its forwards in one
+// act; their client makes several messages of it, and Telegram an update of each.
+const (
+	// restWait is how long one waits behind a part that surely is one, or may well be.
+	restWait = 1500 * time.Millisecond
+	// commentWait is how long a message waits that nothing tells from a comment with forwards behind it.
+	commentWait = 400 * time.Millisecond
+	// actGap is how far apart the dates of two messages of one act may lie: dates are whole seconds.
+	actGap = 2
+)
+
+// longUnits is the least that a client leaves of a text that it cuts. Without a better place it cuts at maxUnits exactly; Desktop looks
+// for one in the second half, the others in the last few hundred.
+const longUnits = maxUnits / 2
+
+// piece is what a message shows of belonging together with others. The zero piece stands alone.
+type piece struct {
+	album   string // media_group_id
+	forward bool
+	comment bool // its author's own words, not about another message, and no command: there may be forwards behind it, or before
+	units   int  // length of its whole text
+	opens   rune // what its text begins with
+	date    int64
+}
+
+func (m *message) piece(t reading) piece {
+	text, _ := m.said()
+	p := piece{album: m.Album, forward: m.Forward != nil, units: units16(text), date: m.Date}
+	p.opens, _ = utf8.DecodeRuneInString(text)
+	p.comment = m.Text != "" && !p.forward && m.ReplyTo == nil && m.Elsewhere == nil && !t.command && !commandLike(t.text)
+	return p
+}
+
+// commandLike reports whether a text may be a command, which is to take effect at once.
+func commandLike(text string) bool {
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "!") {
+		return true
+	}
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "", "help", "stop", "cancel", "new", "reset", "retry", "status":
+		return true
+	}
+	return false
+}
+
+// act is what somebody may be in the middle of sending at an address.
+type act struct {
+	group string
+	call  session.Call
+	last  piece
+	until time.Time // when it is surely over
+}
+
+// gatherer notes which messages belong together, from the updates alone and in their order. One goroutine owns it.
+//
+//   - The messages of an album have its media_group_id.
+//   - A text of more than half of what a message holds may go on in the next one of its author. Where it is as long as a message can be,
+//     the next one goes on without a gap.
+//   - Forwards belong to the comment before them and to the one behind them, which ends the act, if one author sent all of them within
+//     two seconds of each other.
+//
+// The first message of an act names the Group, so that a Group of one message is nothing special. What doesn't call the bot in a group
+// joins an act of its author's that does, and begins none. Nothing is kept over a restart: what came before was waited for by then.
+type gatherer struct {
+	acts    map[who]act
+	comment time.Duration
+}
+
+// who is an author at an address.
+type who struct {
+	at     session.Address
+	author string
+}
+
+// maxActs is how many acts are remembered before those that are over are forgotten.
+const maxActs = 1000
+
+func newGatherer(comment time.Duration) *gatherer {
+	return &gatherer{acts: map[who]act{}, comment: comment}
+}
+
+// join puts a message into the act that it belongs to. now is when it was received; a Group settles from then on, since dates have no
+// fractions, Telegram's clock is another one, and the rest of an act may come long after its date when the bot was away.
+func (g *gatherer) join(in *session.Inbound, p piece, now time.Time) {
+	key := who{in.Address, in.Author.ID}
+	was, going := g.acts[key]
+	going = going && now.Before(was.until) && was.takes(p)
+	next := act{group: p.groupOf(in.Key), call: in.Call, last: p}
+	switch {
+	case going:
+		next.group, next.call = was.group, called(was.call, in.Call)
+		in.Continues = was.cutAt(p)
+	case !p.begins(g.comment > 0):
+		return
+	}
+	if next.call == session.CallAmbient && p.album == "" || in.Elsewhere && !going {
+		return
+	}
+	in.Group, in.Call, in.Elsewhere = next.group, next.call, false
+	wait := g.wait(p, going)
+	in.SettleFor = settle(*in, now.Add(wait))
+	next.until = now.Add(max(wait, restWait))
+	g.note(key, next)
+}
+
+// called is how an act calls the bot, once one of its messages does.
+func called(was, now session.Call) session.Call {
+	if was == session.CallAmbient {
+		return now
+	}
+	return was
+}
+
+// settle is how long after a message's date the given time is.
+func settle(in session.Inbound, until time.Time) time.Duration {
+	if in.At.IsZero() {
+		return 0
+	}
+	return max(until.Sub(in.At), 0)
+}
+
+// wait is how long more may come behind p. Behind forwards comes their comment, or it came before them.
+func (g *gatherer) wait(p piece, joined bool) time.Duration {
+	switch {
+	case p.album != "", p.forward, p.units > longUnits:
+		return restWait
+	case joined:
+		return 0
+	}
+	return g.comment
+}
+
+// begins reports whether more may follow the piece.
+func (p piece) begins(comments bool) bool {
+	return p.album != "" || p.forward || p.comment && (comments || p.units > longUnits)
+}
+
+// takes reports whether a piece goes on with the act.
+func (a act) takes(p piece) bool {
+	near := p.date >= a.last.date && p.date-a.last.date <= actGap
+	switch {
+	case p.album != "" && !p.forward:
+		return a.last.album == p.album
+	case !near:
+		return false
+	case p.forward:
+		return a.last.comment || a.last.forward
+	case a.last.forward, a.last.units > longUnits:
+		return p.comment
+	}
+	return false
+}
+
+// cutAt reports whether the text was cut in the middle of a line right before p: the part before it is full, but for a character that
+// would have been torn.
+func (a act) cutAt(p piece) bool {
+	if !p.comment || !a.last.comment {
+		return false
+	}
+	return a.last.units == maxUnits || a.last.units == maxUnits-1 && p.opens > 0xffff
+}
+
+// groupOf names the act that begins with the piece. The messages of an album may come in any order, and far apart.
+func (p piece) groupOf(key string) string {
+	switch {
+	case p.forward:
+		return "forwards/" + key
+	case p.album != "":
+		return "album/" + p.album
+	}
+	return "comment/" + key
+}
+
+func (g *gatherer) note(key who, a act) {
+	if len(g.acts) >= maxActs {
+		for k, old := range g.acts {
+			if old.until.Before(a.until.Add(-2 * restWait)) {
+				delete(g.acts, k)
+			}
+		}
+	}
+	if len(g.acts) >= maxActs {
+		clear(g.acts)
+	}
+	g.acts[key] = a
+}

@@ -1,0 +1,122 @@
+package telegram
+
+import (
+	"encoding/json"
+
+	"orebot/core/session"
+)
+
+// maxDownload is the largest file that Telegram's own servers let a bot read (docs: getFile).
+const maxDownload = 20 << 20
+
+// unreadable is what an attachment's id begins with where no bytes stand behind it that could be of use.
+const unreadable = "!"
+
+// What people may send that the bot can't read, and the sentence that they get for it.
+var unreadables = map[string]string{
+	"voice":     "I can't listen to voice messages; please type.",
+	"audio":     "I can't listen to audio files; please type.",
+	"video":     "I can't watch videos; please type, or send a picture.",
+	"animation": "I can't watch animations; please type, or send a picture.",
+	"sticker":   "I can't read stickers; please type.",
+	"dice":      "I can't read dice; please type.",
+	"game":      "I can't play games; please type.",
+	"poll":      "I can't read polls; please type.",
+	"checklist": "I can't read checklists; please type.",
+	"contact":   "I can't read contacts; please type.",
+	"location":  "I can't read locations; please type where it is.",
+	"story":     "I can't see stories; please type.",
+	"rich":      "I can't read this kind of message; please send it as plain text.",
+	"other":     "I can't read this kind of message; please type.",
+}
+
+// readable returns the file that the bot may read: of a photo, the largest size that can be fetched, or a document. An animation is
+// described as a document too, and isn't one.
+func (m *media) readable() *session.Attachment {
+	if f := largest(m.Photo); f != nil {
+		return &session.Attachment{ID: f.ID, MIME: "image/jpeg", Size: max(f.Size, 0)} // all photos are JPEG
+	}
+	if f := m.Document; f != nil && f.ID != "" && m.Animation == nil {
+		return &session.Attachment{ID: f.ID, Name: f.Name, MIME: f.MIME, Size: max(f.Size, 0)}
+	}
+	return nil
+}
+
+// largest returns the largest size of a photo that isn't too large to be fetched. A size needn't be told.
+func largest(sizes []file) *file {
+	var best *file
+	for i, f := range sizes {
+		if f.ID != "" && f.Size <= maxDownload && (best == nil || f.Width > best.Width) {
+			best = &sizes[i]
+		}
+	}
+	return best
+}
+
+// unreadable names what the message shows besides text that the bot can't read; "" is nothing.
+func (m *media) unreadable() string {
+	for kind, f := range map[string]*file{"voice": m.Voice, "audio": m.Audio, "video": m.Video, "animation": m.Animation,
+		"sticker": m.Sticker} {
+		if f != nil {
+			return kind
+		}
+	}
+	for kind, raw := range map[string]json.RawMessage{"dice": m.Dice, "poll": m.Poll, "checklist": m.Checklist, "contact": m.Contact,
+		"story": m.Story, "rich": m.Rich} {
+		if given(raw) {
+			return kind
+		}
+	}
+	switch {
+	case m.VideoNote != nil:
+		return "video"
+	case given(m.Game):
+		return "game"
+	case given(m.Location), given(m.Venue):
+		return "location"
+	case given(m.Giveaway), given(m.Invoice), given(m.PaidMedia), len(m.Photo) > 0, m.Document != nil:
+		return "other"
+	}
+	return ""
+}
+
+// attachment refers to what the message shows besides text; nil is nothing. A message has one such thing at most.
+func (m *media) attachment() *session.Attachment {
+	if a := m.readable(); a != nil {
+		return a
+	}
+	kind := m.unreadable()
+	if kind == "" {
+		return nil
+	}
+	a := &session.Attachment{ID: unreadable + kind, Name: kind}
+	for _, f := range []*file{m.Voice, m.Audio, m.Video, m.VideoNote, m.Animation} {
+		if f != nil {
+			a.MIME, a.Size = f.MIME, max(f.Size, 0)
+		}
+	}
+	return a
+}
+
+// attachments refers to the message's file, and in a group to that of the message that it replies to: "what is this?" is said below
+// the picture. In a private chat that picture was a question already.
+func (m *message) attachments(me Me) []session.Attachment {
+	var out []session.Attachment
+	if a := m.attachment(); a != nil {
+		out = append(out, *a)
+	}
+	if m.place().private() {
+		return out
+	}
+	if r := m.reply(); r != nil && (r.From == nil || r.From.ID != me.ID) {
+		if a := r.readable(); a != nil {
+			out = append(out, *a)
+		}
+	}
+	if m.Elsewhere != nil {
+		if a := m.Elsewhere.readable(); a != nil {
+			out = append(out, *a)
+		}
+	}
+	return out
+}

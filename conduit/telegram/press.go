@@ -1,0 +1,43 @@
+package telegram
+
+import (
+	"regexp"
+
+	"orebot/core/session"
+)
+
+// press is a press of a button under a message (docs: CallbackQuery). What it says may be forged. The message may be inaccessible,
+// which leaves its chat and its id, or absent.
+type press struct {
+	ID      string   `json:"id"`
+	From    *user    `json:"from"`
+	Message *message `json:"message"`
+	Data    string   `json:"data"`
+}
+
+// buttonData is what the bot's own buttons say: the command that they stand for.
+var buttonData = regexp.MustCompile(`^c:([a-z]{1,32})$`)
+
+// event translates a press. Whatever it is, it must be answered; only the bot's own buttons mean something.
+func (p *press) event(me Me) (event, error) {
+	ev := event{ignored: ignoredCallback, callback: p.ID}
+	data := buttonData.FindStringSubmatch(p.Data)
+	if data == nil || p.From == nil || p.From.ID == 0 || p.ID == "" || p.Message == nil || p.Message.Chat.ID == 0 || p.Message.Thread < 0 {
+		return ev, nil
+	}
+	m := p.Message
+	where := m.place()
+	in := session.Inbound{
+		Key: decimal(m.Chat.ID) + "/press/" + p.ID, Address: where.address(), Author: p.From.author(), Call: session.CallCommand,
+		Order: orderOf(max(m.ID, 0)), Signal: session.SignalButton, Action: data[1],
+	}
+	if where.private() {
+		in.Call = session.CallDirect
+	} else {
+		in.Place = idOf(m.Chat.ID)
+	}
+	if m.ID > 0 {
+		in.Target, in.TargetKey = decimal(m.ID), keyOf(m.Chat.ID, m.ID)
+	}
+	return event{inbound: in, callback: p.ID, where: where}, nil
+}

@@ -1,0 +1,122 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"orebot/conduit"
+	"orebot/core/observe"
+	"orebot/core/session"
+)
+
+// barred are the chats that have shut the bot out, as far as this life was told: posting there is refused without a try. It is safe
+// for concurrent use.
+type barred struct {
+	mu    sync.Mutex
+	chats map[int64]bool
+}
+
+func newBarred() *barred { return &barred{chats: map[int64]bool{}} }
+
+func (b *barred) set(chat int64, out bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if out {
+		b.chats[chat] = true
+	} else {
+		delete(b.chats, chat)
+	}
+}
+
+func (b *barred) has(chat int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.chats[chat]
+}
+
+// stand takes note of where the bot may be. Where it was shut out, all that is being done there stops, and nothing is said about it.
+func (p *poller) stand(ctx context.Context, s standing) ([]session.Inbound, error) {
+	p.barred.set(s.chat, !s.in)
+	where := place{chat: s.chat}
+	log := p.log.With(observe.KeyAddress, string(where.address()), observe.KeyState, s.name)
+	switch {
+	case s.in && !s.was:
+		log.Info("bot was let in")
+		return nil, nil
+	case s.in:
+		return nil, nil
+	}
+	log.Info("bot was shut out")
+	return p.stops(ctx, s)
+}
+
+// maxTopics is how many topics of a chat are looked through.
+const maxTopics = 1000
+
+// stops returns a stop for each conversation of a chat, in the name of who shut the bot out.
+func (p *poller) stops(ctx context.Context, s standing) ([]session.Inbound, error) {
+	chat := string(place{chat: p.moves.first(s.chat)}.address())
+	list, err := p.cfg.Store.Places(ctx, Name, session.Address(chat[:len(chat)-1]), maxTopics)
+	if err != nil {
+		return nil, fmt.Errorf("telegram: topics of %s: %w", chat, err)
+	}
+	var out []session.Inbound
+	for _, a := range list {
+		if string(a) != chat && !strings.HasPrefix(string(a), chat+"/") {
+			continue
+		}
+		in := session.Inbound{
+			Key: decimal(s.chat) + "/shut/" + decimal(s.date), Address: a, Author: s.by.author(), Call: session.CallCommand,
+			Order: movedOrder + movedOrder, Signal: session.SignalButton, Action: "stop", At: dated(s.date),
+		}
+		if where, err := parseAddress(a); err == nil && !where.private() {
+			in.Place = idOf(where.chat)
+		}
+		out = append(out, in)
+	}
+	return out, nil
+}
+
+// rover is a Poster that follows chats that moved, and stays away from those that don't want the bot.
+type rover struct {
+	Poster
+	moves  *moves
+	barred *barred
+}
+
+// Post posts where the chat is now. Ids of messages don't move along: what was asked before the move is answered without a reference
+// to it.
+func (r rover) Post(ctx context.Context, a session.Address, it conduit.Item, part conduit.Part) ([]string, error) {
+	where, err := parseAddress(a)
+	if err != nil {
+		return r.Poster.Post(ctx, a, it, part)
+	}
+	chat, since := r.moves.now(where.chat)
+	if r.barred.has(chat) {
+		return nil, &conduit.Error{Class: conduit.Gone, Err: fmt.Errorf("telegram: post to %s: the bot was shut out", a)}
+	}
+	if chat != where.chat && !it.Asked.After(since) {
+		it.ReplyTo = ""
+	}
+	where.chat = chat
+	ids, err := r.Poster.Post(ctx, where.address(), it, part)
+	to, moved := movedTo(err)
+	if !moved || r.moves.note(ctx, chat, to.chat, it.Asked) != nil {
+		return ids, err
+	}
+	to.topic, it.ReplyTo = where.topic, ""
+	return r.Poster.Post(ctx, to.address(), it, part)
+}
+
+// movedTo returns where a refused post says that the chat is now.
+func movedTo(err error) (place, bool) {
+	var e *conduit.Error
+	if !errors.As(err, &e) || e.Class != conduit.Moved {
+		return place{}, false
+	}
+	to, err := parseAddress(e.To)
+	return to, err == nil
+}
