@@ -105,13 +105,14 @@ func slackPolicy(c config.Slack) access.Policy {
 func (d *daemon) telegram(net network, platforms map[string]session.Platform) func() error {
 	c := d.cfg.Telegram
 	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport()})
+	policy := d.guard("telegram", telegramPolicy(c))
 	platforms["telegram"] = session.Platform{
-		Policy: d.guard("telegram", telegramPolicy(c)), Presenter: telegram.NewPresence(api), Beat: telegram.Beat,
+		Policy: policy, People: api, Fetcher: api, Presenter: telegram.NewPresence(api), Beat: telegram.Beat,
 	}
 	return func() error {
 		s, err := telegram.New(telegram.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			MaxParts: d.cfg.Chat.MaxParts, Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
+			Gather: c.Gather.D(), Listed: policy.OpenAt, MaxParts: d.cfg.Chat.MaxParts, Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
 		})
 		d.sides = append(d.sides, s)
 		return err

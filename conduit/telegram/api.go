@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -38,7 +40,9 @@ type API struct {
 	endpoint string
 	creds    credentials
 	pauses   *conduit.Pauses // of chats, by their id: whichever method was told to wait
-	paces    *conduit.Paces  // of posts, where they are paced
+	admins   admins
+	moves    atomic.Pointer[moves] // nil: no chat has moved
+	paces    *conduit.Paces        // of posts, where they are paced
 }
 
 // Dial returns the API of an account. It doesn't use the network.
@@ -124,6 +128,7 @@ func (a *API) upload(ctx context.Context, method string, p tgbotapi.Params, fiel
 // waits with all of them.
 func (a *API) request(ctx context.Context, limit time.Duration, method string, p tgbotapi.Params,
 	send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (json.RawMessage, error) {
+	a.readdress(p)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	x := &exchange{client: a.client, ctx: ctx}
@@ -139,4 +144,16 @@ func (a *API) request(ctx context.Context, limit time.Duration, method string, p
 		a.pauses.Told(chat, max(e.wait(), time.Second))
 	}
 	return nil, e
+}
+
+// readdress makes a call about a chat that has moved one about what it has become.
+func (a *API) readdress(p tgbotapi.Params) {
+	m := a.moves.Load()
+	chat, err := strconv.ParseInt(p["chat_id"], 10, 64)
+	if m == nil || err != nil {
+		return
+	}
+	if now, _ := m.now(chat); now != chat {
+		p["chat_id"] = decimal(now)
+	}
 }

@@ -97,6 +97,7 @@ func New(cfg Config) (*Telegram, error) {
 		return nil, err
 	}
 	moves, barred := newMoves(cfg.Store), newBarred()
+	cfg.API.moves.Store(moves)
 	couriers, err := conduit.New(conduit.Config{
 		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(cfg.MaxParts), Poster: rover{NewPoster(cfg.API), moves, barred},
 		Life: cfg.Life, Pacer: cfg.pacer(), Place: chatOf, Pauses: cfg.API.pauses, Grace: cfg.Grace,

@@ -61,6 +61,7 @@ type Telegram struct {
 	Access       string        `toml:"access"`  // pairing, allowlist or open
 	Users        []int64       `toml:"users"`   // positive
 	Groups       []int64       `toml:"groups"`  // negative
+	Gather       Duration      `toml:"gather"`  // how long a message waits for forwards behind it; 0: not at all
 	Pace         string        `toml:"pace"`    // auto or off
 }
 

@@ -18,7 +18,7 @@ func Default() *Config {
 			APIURL: "https://slack.com/api/", Command: "/orebot", Access: "members",
 			FollowThreads: true, CatchUp: hours(6), Pace: "auto",
 		},
-		Telegram: Telegram{APIURL: "https://api.telegram.org", Access: "pairing", Pace: "auto"},
+		Telegram: Telegram{APIURL: "https://api.telegram.org", Access: "pairing", Gather: Duration(300 * time.Millisecond), Pace: "auto"},
 		Ollama:   defaultOllama(),
 		Chat: Chat{
 			SystemPrompt: defaultPrompt, Queue: "collect", CompactAt: 0.75,

@@ -48,6 +48,7 @@ func rules() map[string]rule {
 		"telegram.bot_token":          telegramToken,
 		"telegram.api_url":            apiURL,
 		"telegram.access":             oneOf("pairing", "allowlist", "open"),
+		"telegram.gather":             atLeast(Duration(0)),
 		"telegram.users":              userIDs,
 		"telegram.groups":             groupIDs,
 		"telegram.pace":               pace,

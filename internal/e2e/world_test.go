@@ -145,6 +145,7 @@ pace = "off"
 bot_token = %q
 api_url = %q
 access = %q
+gather = "0"
 pace = "off"
 [ollama]
 hosts = ["http://%s"]

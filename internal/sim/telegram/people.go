@@ -1,6 +1,9 @@
 package telegram
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // The accounts that Telegram itself uses as senders (docs: Message.from and sender_chat).
 var (
@@ -179,4 +182,16 @@ func (s *Server) DeleteGroup(chatID int64) {
 func (s *Server) bar(c *chat, by User, text, status string) {
 	c.gone = text
 	s.setBotStatus(c, by, status)
+}
+
+// React is a person's reaction to a message; an empty one takes it back. Only a bot that asked for message_reaction hears of it.
+func (s *Server) React(u User, chatID int64, message int, emoji string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := []any{}
+	if emoji != "" {
+		now = append(now, map[string]any{"type": "emoji", "emoji": emoji})
+	}
+	s.update("message_reaction", map[string]any{"chat": s.known(chatID).wire(), "message_id": message, "user": u.wire(),
+		"date": time.Now().Unix(), "old_reaction": []any{}, "new_reaction": now})
 }

@@ -60,6 +60,21 @@ func ForwardedHidden(name string, at time.Time) Option {
 	return Field("forward_origin", map[string]any{"type": "hidden_user", "date": at.Unix(), "sender_user_name": name})
 }
 
+// ForwardedChat makes the message a forward of what somebody wrote in the name of a chat.
+func ForwardedChat(title, signature string, at time.Time) Option {
+	return Field("forward_origin", map[string]any{"type": "chat", "date": at.Unix(), "author_signature": signature,
+		"sender_chat": map[string]any{"id": -1009000000002, "type": "supergroup", "title": title}})
+}
+
+// ExternalReply makes the message a reply to somebody's message in another chat, with the part of it that was picked.
+func ExternalReply(from User, quote string) Option {
+	return func(s *saying) {
+		Field("external_reply", map[string]any{"origin": map[string]any{"type": "user", "date": 1, "sender_user": from.wire()},
+			"chat": map[string]any{"id": -1009000000002, "type": "supergroup", "title": "Elsewhere"}, "message_id": 3})(s)
+		Quote(quote)(s)
+	}
+}
+
 // ForwardedChannel makes the message a forward from a channel.
 func ForwardedChannel(title string, message int, at time.Time) Option {
 	return Field("forward_origin", map[string]any{"type": "channel", "date": at.Unix(), "message_id": message,

@@ -18,6 +18,7 @@ type Options struct {
 	FirstUpdateID int    // the id of the first update, 500001
 	Privacy       bool   // privacy mode on: in groups the bot hears only what is meant for it; off by default
 	Topics        bool   // getMe's has_topics_enabled: private chats may have topics
+	Local         string // a folder: files are kept there and getFile tells their paths, as a server of one's own does with --local
 	Limits        Limits // answers 429 above these; the zero Limits allow everything
 }
 
