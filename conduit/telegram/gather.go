@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -55,10 +56,11 @@ func commandLike(text string) bool {
 
 // act is what somebody may be in the middle of sending at an address.
 type act struct {
-	group string
-	call  session.Call
-	last  piece
-	until time.Time // when it is surely over
+	group  string
+	call   session.Call
+	last   piece
+	before string    // what sorts right before the comment that began it; empty where none did
+	until  time.Time // when it is surely over
 }
 
 // gatherer notes which messages belong together, from the updates alone and in their order. One goroutine owns it.
@@ -67,7 +69,7 @@ type act struct {
 //   - A text of more than half of what a message holds may go on in the next one of its author. Where it is as long as a message can be,
 //     the next one goes on without a gap.
 //   - Forwards belong to the comment before them and to the one behind them, which ends the act, if one author sent all of them within
-//     two seconds of each other.
+//     two seconds of each other. Clients send the comment first; it is read last, behind what it is about.
 //
 // The first message of an act names the Group, so that a Group of one message is nothing special. What doesn't call the bot in a group
 // joins an act of its author's that does, and begins none. Nothing is kept over a restart: what came before was waited for by then.
@@ -98,7 +100,7 @@ func (g *gatherer) join(in *session.Inbound, p piece, now time.Time) {
 	next := act{group: p.groupOf(in.Key), call: in.Call, last: p}
 	switch {
 	case going:
-		next.group, next.call = was.group, called(was.call, in.Call)
+		next.group, next.call, next.before = was.group, called(was.call, in.Call), was.before
 		in.Continues = was.cutAt(p)
 	case !p.begins(g.comment > 0):
 		return
@@ -107,10 +109,25 @@ func (g *gatherer) join(in *session.Inbound, p piece, now time.Time) {
 		return
 	}
 	in.Group, in.Call, in.Elsewhere = next.group, next.call, false
+	switch {
+	case !going && p.comment:
+		next.before = rightBefore(*in)
+	case p.forward && next.before != "":
+		in.Order = next.before + "/" + in.Order
+	}
 	wait := g.wait(p, going)
 	in.SettleFor = settle(*in, now.Add(wait))
 	next.until = now.Add(max(wait, restWait))
 	g.note(key, next)
+}
+
+// rightBefore returns an order that sorts between a message and all that was written before it.
+func rightBefore(in session.Inbound) string {
+	id, err := strconv.ParseInt(in.Message, 10, 64)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(in.Order, orderOf(id)) + orderOf(id-1)
 }
 
 // called is how an act calls the bot, once one of its messages does.

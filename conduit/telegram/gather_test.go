@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,26 @@ func groupName(in session.Inbound) string {
 		s += "+"
 	}
 	return s
+}
+
+// The comment is read last, whether it came first or last, and nothing else comes between.
+func TestCommentsAreReadLast(t *testing.T) {
+	for name, row := range map[string][]said{
+		"comment first": {{8, "before", 0, nil}, {7, "see", 10, nil}, {7, "f", 20, forwarded}, {8, "beside", 25, nil}, {7, "g", 30, forwarded}},
+		"comment last":  {{8, "before", 0, nil}, {7, "f", 10, forwarded}, {7, "g", 20, forwarded}, {7, "see", 30, nil}, {8, "beside", 35, nil}},
+	} {
+		list := gather(t, row)
+		slices.SortFunc(list, func(a, b session.Inbound) int { return strings.Compare(a.Order, b.Order) })
+		var got []string
+		for _, in := range list {
+			if got = append(got, in.Text); len(in.Quotes) > 0 {
+				got[len(got)-1] = in.Quotes[0].Text
+			}
+		}
+		if s := strings.Join(got, " "); s != "before f g see beside" {
+			t.Errorf("%s: %s", name, s)
+		}
+	}
 }
 
 // A Group settles from when its message was received, whatever the date of the message is.

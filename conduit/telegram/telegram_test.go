@@ -69,6 +69,7 @@ func TestForumTopics(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
 		defer func() { l.rest(0) }()
+		b.model.answers(func(s string) string { return "re: " + s[strings.LastIndex(s, "\n")+1:] }) // without what is quoted
 		forum := b.AddSupergroup("Forum", true)
 		topic := b.AddTopic(forum, "Go", b.Bot())
 		b.Say(b.ada, forum, "hi all", sim.Topic(topic)) // its implicit reply is to the bot's own service message
