@@ -185,10 +185,9 @@ func TestActsAreForgotten(t *testing.T) {
 
 // Gathering can be turned off for plain messages; what is surely a part still waits.
 func TestNoWaitForComments(t *testing.T) {
-	g := newGatherer(0)
 	for text, want := range map[string]bool{"hello": false, strings.Repeat("x", maxUnits): true} {
 		in := session.Inbound{Address: "telegram:7", Key: "7/1", Author: session.Author{ID: "a"}, Call: session.CallDirect}
-		g.join(&in, piece{comment: true, units: len(text)}, time.Unix(1700000000, 0))
+		newGatherer(0).join(&in, piece{comment: true, units: len(text)}, time.Unix(1700000000, 0))
 		if (in.Group != "") != want {
 			t.Errorf("%d units: group %q", len(text), in.Group)
 		}
