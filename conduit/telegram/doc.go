@@ -15,7 +15,8 @@
 // Telegram can't be asked what it shows, so the Poster is no conduit.Finder: a part whose outcome is unknown is repeated once in a
 // life, with a label.
 //
-// Goroutines of Run: the poller and one that watches for Quit, one that learns with getMe who the bot is, one that owns the couriers;
+// Goroutines of Run: the poller and one that watches for Quit, one that learns with getMe who the bot is and sets its
+// menus, one that owns the couriers;
 // while buttons are pressed, a bounded number that answers them. The first poll starts with Run and waits for none of them.
 //
 // The token is part of every URL of the Bot API. It stays within a secret.String, the client's errors are redacted where they arise,
