@@ -39,7 +39,8 @@ See whether all is well:      orebot check --offline`,
 	})
 	root.PersistentFlags().StringVarP(&g.config, "config", "c", "", "configuration `file`; default: $OREBOT_CONFIG, "+
 		"$CONFIGURATION_DIRECTORY/config.toml,\n$XDG_CONFIG_HOME/orebot/config.toml, /etc/orebot/config.toml")
-	root.AddCommand(newRun(&g, std), newCheck(&g, std), newDemo(std), newAccess(&g, std), newQueue(&g, std), newVersion(std))
+	root.AddCommand(newRun(&g, std), newCheck(&g, std), newDemo(std), newAccess(&g, std), newQueue(&g, std),
+		newManifest(std), newVersion(std))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
 }
