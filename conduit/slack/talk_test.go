@@ -274,3 +274,30 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Errorf("no store, and %v", err)
 	}
 }
+
+// TestTwoBotsCannotTalkEachOtherToDeath: where bots are answered, a bot that answers every answer gets no more than a few.
+func TestTwoBotsCannotTalkEachOtherToDeath(t *testing.T) {
+	prepare := func(r *rig) {
+		r.config = func(c *session.Config) {
+			p := c.Platforms[Name]
+			p.Policy.Bots = true
+			c.Platforms[Name] = p
+		}
+	}
+	inRigWith(t, simslack.Options{TwinGap: time.Second}, prepare, func(t *testing.T, r *rig) {
+		ann, other := r.AddUser("ann"), r.AddUser("robo", simslack.OtherBot())
+		ch := r.AddChannel("dev", ann, other, "UBOT")
+		root := r.say(other, ch, "@orebot hello")
+		for range 30 {
+			r.say(other, ch, "@orebot and you?", simslack.InThread(root))
+		}
+		if n := len(r.posts()); n != 6 {
+			t.Errorf("%d answers to a bot", n)
+		}
+		r.say(ann, ch, "@orebot stop that", simslack.InThread(root))
+		r.say(other, ch, "@orebot pardon?", simslack.InThread(root))
+		if n := len(r.posts()); n != 8 {
+			t.Errorf("%d answers after a person has joined in", n)
+		}
+	})
+}

@@ -57,6 +57,9 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 	case in.Signal == SignalButton: // as if its command had been written
 		in.Text, in.Call = "/"+in.Action, CallCommand
 	}
+	if !in.Author.Bot {
+		m.bots.loops(in) // a new row
+	}
 	state, err := m.addressed(ctx, in, p.Follow)
 	if err != nil || state == EntryEnded {
 		return Entry{}, IgnoredAmbient, err
@@ -73,6 +76,10 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 			return Entry{}, IgnoredFlood, nil
 		}
 		e.Refusal, e.Inbound = v.Text, in.unread()
+	case access.Allow, access.Ask:
+		if state == EntryOpen && in.Author.Bot && m.loopsOn(in) {
+			return Entry{}, IgnoredLoop, nil
+		}
 	}
 	if !e.Inbound.fits() {
 		e.Inbound, e.Oversize = in.without(), true

@@ -93,6 +93,7 @@ type Manager struct {
 	cfg      Config
 	model    provider.Provider // gated
 	alone    *semaphore.Weighted
+	bots     botRows
 	turns    context.Context // of every turn; ends when the grace is over
 	endTurns context.CancelCauseFunc
 
