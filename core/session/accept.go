@@ -61,6 +61,10 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		m.bots.loops(in) // a new row
 	}
 	state, err := m.addressed(ctx, in, p.Follow)
+	loose := err == nil && state == EntryEnded && in.Group != "" && !in.Elsewhere
+	if loose { // another member of its group may call the bot
+		state = EntryHeard
+	}
 	if err != nil || state == EntryEnded {
 		return Entry{}, IgnoredAmbient, err
 	}
@@ -83,6 +87,9 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 	}
 	if !e.Inbound.fits() {
 		e.Inbound, e.Oversize = in.without(), true
+	}
+	if loose {
+		return e, "", nil
 	}
 	return e, "", m.notePlace(ctx, in, e.Refusal != "")
 }

@@ -62,7 +62,7 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 	st := boundState{s}
 	if j.turn == 0 {
 		var arts []artifact.Artifact
-		arts, j.parts = prompt(j.entries, j.files)
+		arts, j.parts = prompt(j.spoken(), j.files)
 		if _, err := s.live.step.Submit(ctx, st, ledger.RoleUser, arts...); err != nil {
 			return err
 		}

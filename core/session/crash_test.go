@@ -24,6 +24,7 @@ type crashing struct {
 	mu      sync.Mutex
 	left    int // commits before the one at which it dies; negative: dead
 	applied bool
+	change  func(*session.Config) // nil: none
 }
 
 func (c *crashing) Commit(ctx context.Context, b session.Batch, done func(session.Result, error)) {
@@ -45,6 +46,9 @@ func (c *crashing) Commit(ctx context.Context, b session.Batch, done func(sessio
 func (c *crashing) life(t *testing.T, p *scripted, in []session.Inbound) {
 	cfg := config(c, p)
 	cfg.ShutdownGrace = 0
+	if c.change != nil {
+		c.change(&cfg)
+	}
 	m := session.New(cfg)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -72,10 +72,11 @@ func (s *Stream) records(j *job, e ending) []LogRecord {
 		rec.Entries = append(rec.Entries, o.ID)
 	}
 	end := LogRecord{Kind: KindEnd, End: rec}
+	beside := s.besides(j)
 	if t, ok := s.live.led.Turn(j.turn); ok && e.aside && s.reachable(t.Parent) {
-		return []LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent, Aside: j.turn}}, end}
+		return append(slices.Concat([]LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent, Aside: j.turn}}}, beside), end)
 	}
-	return append(slices.Clone(e.lead), end)
+	return append(slices.Concat(e.lead, beside), end)
 }
 
 func (s *Stream) reachable(seq ledger.Seq) bool {

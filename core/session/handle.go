@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -50,6 +51,11 @@ func (s *Stream) answer(j *job, first bool) error {
 		}
 	}
 	defer s.m.underWay(j, cancel)()
+	if j.turn == 0 {
+		if over, err := s.gather(ctx, j); over || err != nil {
+			return err
+		}
+	}
 	if err := context.Cause(ctx); err != nil {
 		_, err := s.failed(ctx, j, err, 1, time.Now())
 		return err
@@ -99,8 +105,8 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 		return s.command(j)
 	case j.first().Oversize:
 		return true, say("That is more than I can read at once. Please send less.")
-	case s.nothing(j):
-		return true, say(emptyText(in))
+	case s.nothing(j) && !callsBelow(j):
+		return true, say(emptyText)
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
 		return true, say(fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", about(age)))
 	}
@@ -109,8 +115,12 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 
 // nothing reports whether there is nothing in a job's messages to answer.
 func (s *Stream) nothing(j *job) bool {
-	arts, _ := prompt(j.entries, j.files)
-	return arts == nil
+	return !slices.ContainsFunc(j.entries, func(e StoredEntry) bool { return !empty(e.Inbound) })
+}
+
+// callsBelow reports whether messages that only call the bot stand below something that may be meant.
+func callsBelow(j *job) bool {
+	return slices.ContainsFunc(j.entries, func(e StoredEntry) bool { return e.Inbound.Place != "" || len(e.Inbound.Quotes) > 0 })
 }
 
 // verdict decides about the author, and looks up whom Accept knew too little of.
@@ -162,12 +172,8 @@ func shows(s string) bool {
 	})
 }
 
-func emptyText(in Inbound) string {
-	if len(in.Attachments) > 0 {
-		return "I can't read files yet; please paste the text."
-	}
-	return "Hello! Write your question together with my name, or as a reply to me."
-}
+// emptyText helps who only calls the bot.
+const emptyText = "Hello! Write your question together with my name, or as a reply to me."
 
 // about prints a duration as people say it.
 func about(d time.Duration) string {

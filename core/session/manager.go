@@ -57,6 +57,11 @@ type Config struct {
 	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author
 	WindowBytes   int           // of turns kept live for each thread; 0: 256 KiB
 
+	MaxAttachmentBytes int64 // of one file; 0: 20 MiB
+	Blobs              Blobs // keeps pictures; nil: they can't be read
+	// Vision tells whether a model can see, and which other ones can; nil: every model is thought to.
+	Vision func(ctx context.Context, model string) (sees bool, others []string, err error)
+
 	Life     string // names this life of the process
 	Logger   *slog.Logger
 	Counters observe.Counters
@@ -73,6 +78,9 @@ func (c *Config) setDefaults() {
 		c.IdleEvict = 10 * time.Minute
 	}
 	c.KeepEntries = max(c.KeepEntries, 24*time.Hour)
+	if c.MaxAttachmentBytes <= 0 {
+		c.MaxAttachmentBytes = 20 << 20
+	}
 	if c.WindowBytes <= 0 {
 		c.WindowBytes = 256 << 10
 	}
@@ -233,7 +241,7 @@ func (m *Manager) evictBefore(t time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, s := range m.streams {
-		if s.running || s.idle.After(t) {
+		if s.running || len(s.waiting) > 0 || s.idle.After(t) {
 			continue
 		}
 		s.close()

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"orebot/core/artifact"
@@ -31,6 +32,16 @@ func prompt(entries []StoredEntry, files map[EntryID][]artifact.Artifact) (arts 
 		parts = append(parts, p)
 	}
 	return arts, parts
+}
+
+// spoken returns a job's messages as the model is to read them.
+func (j *job) spoken() []StoredEntry {
+	if !j.bare {
+		return j.entries
+	}
+	entries := slices.Clone(j.entries)
+	entries[len(entries)-1].Inbound.Text = answerAbove
+	return entries
 }
 
 // plainParts reports whether parts say no more than that each message gave one text.

@@ -79,13 +79,14 @@ type Amendment struct {
 
 // Thread is what is known of a thread without its log.
 type Thread struct {
-	Last      ledger.Seq        `json:"last"`              // the newest record
-	Tip       ledger.Seq        `json:"tip,omitempty"`     // the newest turn of the active path
-	Window    ledger.Seq        `json:"window,omitempty"`  // the first record to load when it goes live
-	Addresses []Address         `json:"addrs,omitempty"`   // bound now
-	Starter   string            `json:"starter,omitempty"` // who wrote first
-	Shared    bool              `json:"shared,omitempty"`  // a second person has written
-	Settings  map[string]string `json:"set,omitempty"`     // what the Settings on the log come to
+	Last      ledger.Seq        `json:"last"`               // the newest record
+	Tip       ledger.Seq        `json:"tip,omitempty"`      // the newest turn of the active path
+	Window    ledger.Seq        `json:"window,omitempty"`   // the first record to load when it goes live
+	Addresses []Address         `json:"addrs,omitempty"`    // bound now
+	Starter   string            `json:"starter,omitempty"`  // who wrote first
+	Shared    bool              `json:"shared,omitempty"`   // a second person has written
+	Recalled  bool              `json:"recalled,omitempty"` // the platform was asked for what stands above its first question
+	Settings  map[string]string `json:"set,omitempty"`      // what the Settings on the log come to
 	Opened    time.Time         `json:"opened"`
 	Used      time.Time         `json:"used"`
 }

@@ -43,11 +43,17 @@ func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error)
 		if !plainParts(j.parts) {
 			t.Parts = j.parts
 		}
+		if in := j.last().Inbound; in.Place != "" {
+			t.Speaker = speaker(in.Author)
+		}
 		return t, s.submit(j, t)
 	case j != nil && t.Final() && !j.done:
 		t.Entries = entryNames(j.entries)
 		return t, s.finish(j, t)
 	default:
+		if j != nil && t.Draft && t.Role == ledger.RoleAssistant && !t.HasToolCall() {
+			t.Entries = entryNames(j.entries) // should it be promoted
+		}
 		return t, s.progress(j, t)
 	}
 }
@@ -176,18 +182,23 @@ func (s *Stream) progress(j *job, t ledger.Turn) error {
 // finish commits a final turn: with it, its entries have ended. One that shows nothing is no answer.
 func (s *Stream) finish(j *job, t ledger.Turn) error {
 	if !shows(t.Text()) {
-		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the final turn shows nothing")}
+		return errShowsNothing()
 	}
-	b := s.batch(turnRecord(t))
+	b := s.batch(append([]LogRecord{turnRecord(t)}, s.besides(j)...)...)
 	s.trim(&b)
 	s.end(&b, j, EndAnswered, t.ID.Seq)
-	for a := range s.live.places {
-		s.deliver(&b, a, t.ID.Seq)
-	}
+	s.deliverAll(&b, j, t.ID.Seq)
 	err := s.commitEnd(b)
 	j.done = err == nil
 	return err
 }
+
+func errShowsNothing() error {
+	return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the final turn shows nothing")}
+}
+
+// errNoDraft refuses to promote what is no draft of the answer being made.
+var errNoDraft = errors.New("session: that is no draft of this answer")
 
 // end writes the ends of a job's entries into the Batch.
 func (s *Stream) end(b *Batch, j *job, how End, seq ledger.Seq) {

@@ -26,8 +26,11 @@ type Stream struct {
 	bell chan struct{} // has one in it once something came in, for a worker in apart
 
 	// The worker's. The Manager closes it while no worker runs.
-	waiting []StoredEntry // in the order of arrival
-	signals []StoredEntry // that are to be applied, in the order of arrival
+	waiting []StoredEntry         // in the order of arrival
+	signals []StoredEntry         // that are to be applied, in the order of arrival
+	rest    time.Duration         // until the first group of what waits has settled; 0: something is to be done now
+	seen    map[EntryID]time.Time // when members of groups came
+	alarm   *time.Timer           // wakes the thread after rest
 	live    *live
 	dense   int       // how often the budget is halved, because the server found this conversation longer than the estimate
 	retries int       // times in a row that the thread had to be read again
@@ -49,6 +52,7 @@ type job struct {
 	stop    *stopping                       // cancels it
 	files   map[EntryID][]artifact.Artifact // what became of attachments
 	parts   []ledger.Part                   // of the user turn
+	bare    bool                            // its messages only call the bot, below something to answer
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }
@@ -89,6 +93,11 @@ func (s *Stream) take(fresh bool) (ids []EntryID, stop bool) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
 	switch {
+	case !fresh && !s.m.stopping && len(s.inbox) == 0 && len(s.waiting) > 0 && s.rest > 0:
+		s.running, s.idle = false, time.Now()
+		s.alarm = time.AfterFunc(s.rest, func() { s.m.rouse(s) })
+		s.m.release()
+		return nil, true
 	case s.m.stopping || len(s.inbox) == 0 && len(s.waiting) == 0:
 		s.running, s.idle = false, time.Now()
 		s.m.release()
@@ -99,6 +108,10 @@ func (s *Stream) take(fresh bool) (ids []EntryID, stop bool) {
 		return nil, true
 	}
 	ids, s.inbox = s.inbox, nil
+	s.rest = 0
+	if s.alarm != nil {
+		s.alarm.Stop()
+	}
 	return ids, false
 }
 
@@ -150,18 +163,42 @@ func (s *Stream) next() *job {
 		seq := s.waiting[i].Turn
 		return s.remove(func(e StoredEntry) bool { return e.State == EntrySubmitted && e.Turn == seq })
 	}
-	at := s.waiting[0].ID.Address
-	var here []StoredEntry
+	s.rest = 0
+	for _, at := range s.places() {
+		here := s.waitingAt(at)
+		if here[0].Inbound.Group != "" {
+			if j := s.nextGroup(here[0]); j != nil {
+				return j
+			}
+			continue // it settles; other addresses needn't wait for it
+		}
+		take := here[:s.together(here)]
+		return s.remove(func(e StoredEntry) bool {
+			return slices.ContainsFunc(take, func(o StoredEntry) bool { return o.ID == e.ID })
+		})
+	}
+	return nil
+}
+
+// places returns the addresses of what waits, in the order of arrival.
+func (s *Stream) places() (out []Address) {
 	for _, e := range s.waiting {
-		if e.ID.Address == at {
+		if !slices.Contains(out, e.ID.Address) {
+			out = append(out, e.ID.Address)
+		}
+	}
+	return out
+}
+
+// waitingAt returns what waits at an address, in the order in which it was written.
+func (s *Stream) waitingAt(a Address) (here []StoredEntry) {
+	for _, e := range s.waiting {
+		if e.ID.Address == a {
 			here = append(here, e)
 		}
 	}
 	slices.SortStableFunc(here, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
-	take := here[:s.together(here)]
-	return s.remove(func(e StoredEntry) bool {
-		return slices.ContainsFunc(take, func(o StoredEntry) bool { return o.ID == e.ID })
-	})
+	return here
 }
 
 // Limits of what is answered together: far below those of a Batch.
@@ -174,7 +211,7 @@ const (
 func (s *Stream) together(here []StoredEntry) int {
 	n, size := 1, bulk(here[0].Inbound)
 	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && s.plain(here[0]) && s.plain(here[n]) && !s.m.isDropped(here[0], here[n]) &&
-		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID {
+		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID && here[n].Inbound.Group == "" {
 		if size += bulk(here[n].Inbound); size > maxTogetherBytes {
 			break
 		}
@@ -201,6 +238,7 @@ func (s *Stream) remove(match func(StoredEntry) bool) *job {
 	}
 	s.waiting = rest
 	slices.SortStableFunc(j.entries, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
+	inGroupOrder(j.entries)
 	j.addr, j.turn = j.entries[0].ID.Address, j.entries[0].Turn
 	return j
 }
@@ -220,6 +258,9 @@ func (s *Stream) do(j *job) {
 
 // close ends the Step, where one lives.
 func (s *Stream) close() {
+	if s.alarm != nil {
+		s.alarm.Stop()
+	}
 	if s.live != nil && s.live.step != nil {
 		_ = s.live.step.Close()
 	}

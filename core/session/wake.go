@@ -55,6 +55,18 @@ func (m *Manager) hand(thread ledger.ThreadID, id EntryID) {
 	}
 }
 
+// rouse gives a Stream a worker again whose messages have waited for their group to settle.
+func (m *Manager) rouse(s *Stream) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopping || s.running || m.streams[s.thread] != s {
+		return
+	}
+	s.running = true
+	m.ready = append(m.ready, s)
+	m.serve()
+}
+
 // serve gives workers to the Streams that have waited longest. The caller holds the lock.
 func (m *Manager) serve() {
 	for !m.stopping && m.busy < maxWorkers && len(m.ready) > 0 {

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"orebot/core/observe"
+)
+
+// maxSettleFor is the longest that a group is waited for.
+const maxSettleFor = 10 * time.Second
+
+// nextGroup makes a job of a message and the rest of its group: an album, the pieces of a cut paste, a comment with its forwards.
+// Members that alone would only have been heard belong to it. It returns nil as long as more of them may come, and notes how long
+// that is.
+func (s *Stream) nextGroup(first StoredEntry) *job {
+	same := func(e StoredEntry) bool {
+		return e.ID.Address == first.ID.Address && e.Inbound.Group == first.Inbound.Group && e.Inbound.Author.ID == first.Inbound.Author.ID
+	}
+	heard := s.gatherGroup(first.ID.Address, same)
+	members := slices.Clone(heard)
+	for _, e := range s.waiting {
+		if same(e) {
+			members = append(members, e)
+		}
+	}
+	if wait := s.settling(members); wait > 0 {
+		if s.rest == 0 || wait < s.rest {
+			s.rest = wait
+		}
+		return nil
+	}
+	for _, e := range members {
+		delete(s.seen, e.ID)
+	}
+	for _, e := range heard {
+		e.State = EntryOpen // with its group, it is a message that comes to an end
+		s.m.countAccepted(e.Entry)
+		s.waiting = append(s.waiting, e)
+	}
+	return s.remove(func(e StoredEntry) bool { return e.State == EntryOpen && same(e) })
+}
+
+// gatherGroup returns the heard members of a group, and lets in those that wait in the store and haven't been named yet: after a
+// restart they come one by one.
+func (s *Stream) gatherGroup(a Address, same func(StoredEntry) bool) []StoredEntry {
+	waiting, err := s.m.cfg.Store.Waiting(s.m.turns, a)
+	var heard []StoredEntry
+	if err == nil {
+		heard, err = s.m.cfg.Store.Heard(s.m.turns, a, maxHeard)
+	}
+	if err != nil { // what has come so far is answered
+		s.m.cfg.Logger.Error("group unreadable", observe.KeyAddress, a, observe.KeyError, err)
+		return nil
+	}
+	for _, e := range waiting {
+		if e.State == EntryOpen && same(e) && !s.has(e.ID) {
+			s.waiting = append(s.waiting, e)
+		}
+	}
+	return slices.DeleteFunc(heard, func(e StoredEntry) bool { return !same(e) || s.has(e.ID) })
+}
+
+// settling tells how long more members of a group may still come: from when one was written, but, should a clock be wrong, no longer
+// than from when it came. One that was itself late, after a restart or an outage, counts from when it came: so may the others be.
+func (s *Stream) settling(members []StoredEntry) (wait time.Duration) {
+	now := time.Now()
+	for _, e := range members {
+		if s.seen == nil {
+			s.seen = map[EntryID]time.Time{}
+		}
+		if _, ok := s.seen[e.ID]; !ok {
+			s.seen[e.ID] = now
+		}
+		from, settle := s.seen[e.ID], min(e.Inbound.SettleFor, maxSettleFor)
+		if at := e.Inbound.At; at.Before(from) && at.Add(settle).After(from) {
+			from = at
+		}
+		wait = max(wait, from.Add(settle).Sub(now))
+	}
+	return wait
+}
+
+// inGroupOrder puts a comment behind the forwards that it belongs to: people write it first and mean it last.
+func inGroupOrder(entries []StoredEntry) {
+	if len(entries) > 1 && entries[0].Inbound.Group != "" {
+		slices.SortStableFunc(entries, func(a, b StoredEntry) int {
+			switch x, y := forwards(a.Inbound), forwards(b.Inbound); {
+			case x == y:
+				return 0
+			case x:
+				return -1
+			default:
+				return 1
+			}
+		})
+	}
+}
