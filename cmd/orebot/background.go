@@ -8,6 +8,7 @@ import (
 
 	"orebot/core/observe"
 	"orebot/internal/ops"
+	"orebot/store/blob"
 )
 
 // listen serves health and figures where [http] listen says so.
@@ -40,6 +41,7 @@ func (d *daemon) background(ctx context.Context, wg *sync.WaitGroup, halt contex
 	wg.Go(func() { _ = d.systemd.Watch(ctx, d.health.Live) })
 	wg.Go(func() { every(ctx, time.Second, d.tick()) })
 	wg.Go(func() { every(ctx, time.Hour, d.sweep(ctx)) })
+	wg.Go(func() { d.sweepBlobs(ctx) })
 	wg.Go(func() { _ = d.ages.run(ctx) }) // a failed store ends the daemon
 	wg.Go(func() { every(ctx, agesEvery, d.look(ctx)) })
 	for _, p := range d.probes {
@@ -92,6 +94,32 @@ func (d *daemon) sweep(ctx context.Context) func() {
 			d.env.log.Error("old refusals stay", observe.KeyError, err)
 		}
 	}
+}
+
+// Files that nothing refers to are looked for once a day, and not while a start has more to do.
+const (
+	blobsEvery = 24 * time.Hour
+	blobsFirst = 10 * time.Minute
+)
+
+// sweepBlobs removes files that no record refers to: of a question that was refused or deleted, or of a process that was killed before
+// its record.
+func (d *daemon) sweepBlobs(ctx context.Context) {
+	select {
+	case <-time.After(blobsFirst):
+	case <-ctx.Done():
+		return
+	}
+	every(ctx, blobsEvery, func() {
+		n, err := d.blobs.Sweep(ctx, time.Now(), func(ctx context.Context, keep func(string)) error {
+			return d.store.Mentions(ctx, blob.Scheme, blob.Length, keep)
+		})
+		if err != nil && ctx.Err() == nil {
+			d.env.log.Error("old files stay", observe.KeyError, err)
+		} else if n > 0 {
+			d.env.log.Info("files that nothing refers to are removed", observe.KeyCount, n)
+		}
+	})
 }
 
 // agesEvery is how old the figures about what waits may be.

@@ -18,8 +18,11 @@ import (
 
 var _ session.Blobs = (*Store)(nil)
 
-// scheme is what every URL begins with; 64 hexadecimal digits follow.
-const scheme = "blob:sha256/"
+// The form of every URL: it begins with Scheme, and is Length bytes long with the hexadecimal digits that follow.
+const (
+	Scheme = "blob:sha256/"
+	Length = len(Scheme) + 2*sha256.Size
+)
 
 const tempPrefix = ".new-"
 
@@ -74,7 +77,7 @@ func (s *Store) Put(ctx context.Context, fill func(w io.Writer) error) (url stri
 	if err := s.publish(f.Name(), name); err != nil {
 		return "", 0, fmt.Errorf("blob: %w", err)
 	}
-	return scheme + name, w.n, nil
+	return Scheme + name, w.n, nil
 }
 
 // publish gives a blob its name, in place of an earlier copy of the same bytes, whose age begins anew.
@@ -113,7 +116,7 @@ func (s *Store) Open(ctx context.Context, url string) (io.ReadCloser, error) {
 
 // nameOf returns the file's name; ok is false for anything but the URLs that Put returns.
 func nameOf(url string) (name string, ok bool) {
-	name, ok = strings.CutPrefix(url, scheme)
+	name, ok = strings.CutPrefix(url, Scheme)
 	return name, ok && isName(name)
 }
 

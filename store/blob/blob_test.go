@@ -91,7 +91,7 @@ func TestTheSameBytesHaveTheSameURL(t *testing.T) {
 func TestOnlyTheOwnerMayRead(t *testing.T) {
 	s := open(t)
 	url := put(t, s, "private")
-	for path, want := range map[string]fs.FileMode{s.dir: 0o700, filepath.Join(s.dir, strings.TrimPrefix(url, scheme)): 0o600} {
+	for path, want := range map[string]fs.FileMode{s.dir: 0o700, filepath.Join(s.dir, strings.TrimPrefix(url, Scheme)): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: mode %v, %v; want %v", filepath.Base(path), info.Mode(), err, want)
@@ -129,11 +129,11 @@ func TestOddURLsAreRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(s.dir), "secret"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	hex := strings.TrimPrefix(put(t, s, "hello"), scheme)
+	hex := strings.TrimPrefix(put(t, s, "hello"), Scheme)
 	for _, url := range []string{
-		"", scheme, "../secret", scheme + "../secret", scheme + "..%2fsecret", "/etc/passwd", "file:///etc/passwd", hex, "sha256/" + hex,
-		scheme + strings.ToUpper(hex), scheme + hex + "/", scheme + hex[1:], scheme + hex + "0", "blob:sha512/" + hex,
-		scheme + strings.Repeat("../", 21) + "x", scheme + hex[:63] + "\x00", " " + scheme + hex,
+		"", Scheme, "../secret", Scheme + "../secret", Scheme + "..%2fsecret", "/etc/passwd", "file:///etc/passwd", hex, "sha256/" + hex,
+		Scheme + strings.ToUpper(hex), Scheme + hex + "/", Scheme + hex[1:], Scheme + hex + "0", "blob:sha512/" + hex,
+		Scheme + strings.Repeat("../", 21) + "x", Scheme + hex[:63] + "\x00", " " + Scheme + hex,
 	} {
 		if r, err := s.Open(t.Context(), url); !errors.Is(err, ErrURL) {
 			t.Errorf("%q: %v", url, err)
@@ -142,7 +142,7 @@ func TestOddURLsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.Open(t.Context(), scheme+strings.Repeat("0", 64)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Open(t.Context(), Scheme+strings.Repeat("0", 64)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing blob: %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestSweepTakesWhatIsOldAndNotReferredTo(t *testing.T) {
 	names := map[string]string{}
 	for _, what := range []string{"old", "old but named", "new", "put again"} {
 		url := put(t, s, what)
-		names[what] = strings.TrimPrefix(url, scheme)
+		names[what] = strings.TrimPrefix(url, Scheme)
 		if what != "new" {
 			age(t, s, names[what], 2*time.Hour)
 		}
@@ -202,7 +202,7 @@ func TestSweepTakesWhatIsOldAndNotReferredTo(t *testing.T) {
 		age(t, s, other, 2*time.Hour)
 	}
 	mark := func(_ context.Context, keep func(string)) error {
-		keep(scheme + names["old but named"])
+		keep(Scheme + names["old but named"])
 		keep("https://example.org/picture.png")
 		put(t, s, "put again") // while the references are being gathered
 		return nil
@@ -224,7 +224,7 @@ func TestSweepTakesWhatIsOldAndNotReferredTo(t *testing.T) {
 
 func TestSweepRemovesNothingWhenReferencesAreUnknown(t *testing.T) {
 	s := open(t)
-	name := strings.TrimPrefix(put(t, s, "old"), scheme)
+	name := strings.TrimPrefix(put(t, s, "old"), Scheme)
 	called := 0
 	mark := func(context.Context, func(string)) error { called++; return errors.New("the log can't be read") }
 	if n, err := s.Sweep(t.Context(), time.Now(), mark); n != 0 || err != nil || called != 0 {
