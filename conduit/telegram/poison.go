@@ -64,7 +64,7 @@ func (p *poller) poisoned(ctx context.Context, bad Poisoned) (session.Batch, err
 	for _, v := range kept[:max(0, len(kept)-maxPoison+1)] {
 		b.Small = append(b.Small, session.SmallWrite{Space: SpacePoison, Key: v.Key, Rev: v.Rev})
 	}
-	key := bad.At.Format("20060102T150405.000000000Z") + "/" + decimal(bad.Update)
+	key := fmt.Sprintf("%s/%010d", bad.At.Format("20060102T150405.000000000Z"), bad.Update)
 	b.Small = append(b.Small, session.SmallWrite{Space: SpacePoison, Key: key, Value: value})
 	return b, nil
 }
