@@ -1,6 +1,7 @@
 // Package slack is the conduit to Slack: one Socket Mode connection in, the Web API out.
 //
-//	socket ─► drain ─translate─► queue ─► Sessions.Accept ─done─► acks ─► socket
+//	wire ─► read ─translate─► queue ─► Sessions.Accept ─done─► acks ─► wire
+//	missed ─► conversations.replies, conversations.history ─translate─► Sessions.Accept
 //	couriers ─► Renderer ─► Poster (chat.postMessage) / Finder (conversations.replies, conversations.history)
 //
 // The laws:
@@ -13,11 +14,16 @@
 //     where an event names no type, a D is a DM.
 //   - Payloads are decoded by this package, field by field. The client library refuses a whole event for one odd block; here an
 //     odd field costs only itself.
+//   - What was said while nobody listened is asked for, at start and after each gap, and goes the same way under the same keys.
+//   - Accept never calls the network: a person's name and standing are looked up by the session's worker (Names, Person), a file's
+//     bytes by Fetch, what stood in a thread before by Before.
+//   - The token goes to the API's own host and to slack.com's alone.
 //   - No error and no log line carries a token, the ticket of a connection, or a response URL.
 //
-// Addresses are "slack:T1/D1" (a DM), "slack:T1/D1/TS" (a thread in it) and "slack:T1/C1/TS" (a thread in a channel or group DM);
-// their text is on disk. The team is that of the bot's token, since events of a shared channel name their author's.
+// Addresses are "slack:T1/D1" (a DM), "slack:T1/D1/TS" (a thread in it), "slack:T1/C1/TS" (a thread in a channel or group DM) and
+// "slack:T1/C1" (a channel as a whole, which only slash commands come from); their text is on disk. The team is
+// that of the bot's token, since events of a shared channel name their author's.
 //
-// Goroutines of an idle conduit: the client library's five for the connection; the one that drains its events, one that accepts, one
-// that writes acks, one that waits for Quit, and the one in which the couriers' Run waits. Run owns them all.
+// Goroutines of an idle conduit: the one that reads the connection, one that accepts, one that writes acks, one that waits for a gap to
+// be looked at, one that waits for Quit, and the one in which the couriers' Run waits. Run owns them all.
 package slack

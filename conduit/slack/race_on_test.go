@@ -1,0 +1,6 @@
+//go:build race
+
+package slack
+
+// raced: the race detector multiplies memory.
+const raced = true
