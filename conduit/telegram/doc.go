@@ -7,7 +7,10 @@
 //
 //   - The offset moves, and Telegram forgets a batch, only once every update of it is durable or ignored. No offset is stored: a
 //     restart begins without one, gets what is unconfirmed, and the store's dedupe does the rest.
-//   - Updates are decoded one by one. One that can't be is counted, logged and confirmed; it never holds up those behind it.
+//   - Updates are decoded one by one. One that can't be is set aside in the store, counted and confirmed; it never holds up those
+//     behind it.
+//   - What belongs together (an album, a cut paste, a comment with its forwards) is told from the updates alone, see gatherer.
+//   - A conversation keeps the address that it began with. What its chat has become since is known to moves, and to nobody above.
 //   - Ids are not compared with each other: they may go down, when a bot had no updates for a week (docs: Update.update_id).
 //   - Whoever else polls with the same token, whatever webhook is set, however long Telegram is away: polling goes on by itself
 //     afterwards. Only refused credentials end Run.

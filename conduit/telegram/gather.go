@@ -116,7 +116,7 @@ func (g *gatherer) join(in *session.Inbound, p piece, now time.Time) {
 		in.Order = next.before + "/" + in.Order
 	}
 	wait := g.wait(p, going)
-	in.SettleFor = settle(*in, now.Add(wait))
+	in.SettleFor = settle(*in, now, wait)
 	next.until = now.Add(max(wait, restWait))
 	g.note(key, next)
 }
@@ -138,12 +138,17 @@ func called(was, now session.Call) session.Call {
 	return was
 }
 
-// settle is how long after a message's date the given time is.
-func settle(in session.Inbound, until time.Time) time.Duration {
-	if in.At.IsZero() {
-		return 0
+// oldAct is how far before its receipt a message may have been written for its Group to settle by its date.
+const oldAct = 5 * time.Second
+
+// settle is how long after a message's date the wait from now on ends. Where the date is far off, after an outage or by a wrong clock,
+// the session counts from when it got the message.
+func settle(in session.Inbound, now time.Time, wait time.Duration) time.Duration {
+	age := now.Sub(in.At)
+	if in.At.IsZero() || age < 0 || age > oldAct {
+		return wait
 	}
-	return max(until.Sub(in.At), 0)
+	return age + wait
 }
 
 // wait is how long more may come behind p. Behind forwards comes their comment, or it came before them.

@@ -153,9 +153,9 @@ func TestHowLongGroupsSettle(t *testing.T) {
 		{said{7, "", 0, inAlbum}, restWait},
 		{said{7, strings.Repeat("x", maxUnits), 0, nil}, restWait},
 		{said{7, "/stop", 0, nil}, 0},
-		{said{7, "see", 0, func(m *message) { m.Date = 0 }}, 0},
-		{said{7, "see", 0, func(m *message) { m.Date -= 3600 }}, time.Hour + commentWait},
-		{said{7, "see", 0, func(m *message) { m.Date += 5 }}, 0}, // a clock that is slow
+		{said{7, "see", 0, func(m *message) { m.Date = 0 }}, commentWait},
+		{said{7, "see", 0, func(m *message) { m.Date -= 3600 }}, commentWait},
+		{said{7, "see", 0, func(m *message) { m.Date += 5 }}, commentWait}, // a clock that is slow
 	} {
 		if got := gather(t, []said{c.s})[0].SettleFor; got != c.want {
 			t.Errorf("%q: %v, want %v", c.s.text, got, c.want)

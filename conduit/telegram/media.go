@@ -89,13 +89,7 @@ func (m *media) attachment() *session.Attachment {
 	if kind == "" {
 		return nil
 	}
-	a := &session.Attachment{ID: unreadable + kind, Name: kind}
-	for _, f := range []*file{m.Voice, m.Audio, m.Video, m.VideoNote, m.Animation} {
-		if f != nil {
-			a.MIME, a.Size = f.MIME, max(f.Size, 0)
-		}
-	}
-	return a
+	return &session.Attachment{ID: unreadable + kind, Name: kind} // its type and size would only make others word what Fetch says
 }
 
 // attachments refers to the message's file, and in a group to that of the message that it replies to: "what is this?" is said below
