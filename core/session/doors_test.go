@@ -22,8 +22,6 @@ type house struct {
 	doors *session.Doors
 }
 
-const chat = session.Address("telegram:7")
-
 func housed(t *testing.T, mem *storetest.Memory, p *scripted) *house {
 	t.Helper()
 	book := access.NewBook()
