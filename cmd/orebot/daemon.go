@@ -156,8 +156,13 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		KeepEntries:   max(24*time.Hour, c.Slack.CatchUp.D()),
 		OneByOne:      c.Chat.Queue == "fifo",
 		WindowBytes:   windowBytes(c),
-		Logger:        d.env.log,
-		Counters:      d.metrics,
+		Blobs:         d.blobs,
+		Vision:        d.model.Vision,
+
+		MaxAttachmentBytes: int64(c.Limits.MaxAttachmentBytes),
+
+		Logger:   d.env.log,
+		Counters: d.metrics,
 	})
 }
 

@@ -157,3 +157,21 @@ func TestTheOperatorDropsWhatHangs(t *testing.T) {
 	w.slackSees("the notice", posted(dm, "", "The operator withdrew this"))
 	eventually(t, "nothing waits", func() bool { return strings.Contains(w.must([]string{"queue"}), "Nothing waits.") })
 }
+
+// A picture is kept as a file, and shown to a model that sees.
+func TestAPictureReachesTheModel(t *testing.T) {
+	w := newWorld(t, options{vision: true})
+	w.start().ready()
+	bob := w.telegram.AddUser("Bob", "bob")
+	chat := w.telegram.PrivateChat(bob)
+	png := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00"), make([]byte, 64)...)
+	w.telegram.Say(bob, chat, "what is this?", telegram.Photo(telegram.File{Name: "p.png", MIME: "image/png", Data: png}))
+	w.telegramSees("the answer", sent(chat, 0, "re: what is this?"))
+	msgs := w.ollama.Chats()[0].Chat.Messages
+	if last := msgs[len(msgs)-1]; len(last.Images) != 1 || string(last.Images[0]) != string(png) {
+		t.Errorf("the model got %d pictures", len(last.Images))
+	}
+	if files, err := os.ReadDir(filepath.Join(w.state(), "blobs")); err != nil || len(files) != 1 {
+		t.Errorf("files: %v, %v", files, err)
+	}
+}

@@ -92,6 +92,7 @@ func echo(delay time.Duration) func(ollama.Request) ollama.Reply {
 type options struct {
 	answer func(ollama.Request) ollama.Reply
 	slack  slack.Options
+	vision bool // the model sees
 }
 
 func newWorld(t testing.TB, o options) *world {
@@ -99,12 +100,16 @@ func newWorld(t testing.TB, o options) *world {
 	if o.answer == nil {
 		o.answer = echo(0)
 	}
+	abilities := []string{"completion"}
+	if o.vision {
+		abilities = append(abilities, "vision")
+	}
 	o.slack.BotToken, o.slack.AppToken = slackBot, slackApp
 	w := &world{
 		t: t, dir: t.TempDir(),
 		slack:    slack.New(o.slack),
 		telegram: telegram.New(telegram.Options{Token: telegramToken}),
-		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: 1 << 17, Capabilities: []string{"completion"}}},
+		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: 1 << 17, Capabilities: abilities}},
 			Answer: o.answer, Parallel: 4, APIKey: ollamaKey}),
 	}
 	t.Cleanup(func() { w.slack.Close(); w.telegram.Close(); w.ollama.Close() })
