@@ -26,11 +26,13 @@ var (
 type answers struct {
 	list [][]artifact.Artifact
 	saw  []string
+	had  []int // tools offered with each call
 	err  error // after the last
 }
 
-func (a *answers) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch chan<- artifact.Artifact, _ ...provider.InvokeOption) error {
+func (a *answers) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch chan<- artifact.Artifact, opts ...provider.InvokeOption) error {
 	a.saw = append(a.saw, show(st))
+	a.had = append(a.had, len(provider.Apply(opts...).Tools))
 	if len(a.list) == 0 {
 		return a.err
 	}
@@ -115,8 +117,9 @@ func TestReAct(t *testing.T) {
 		{"two at once, then one", 0, [][]artifact.Artifact{calls("1", "2"), calls("3"), says("a")}, "user:q assistant: tool:1 tool:2 assistant: tool:3 assistant:a", ""},
 		{"calls without ids", 0, [][]artifact.Artifact{calls("", ""), says("a")}, "user:q assistant: tool: tool: assistant:a", ""},
 		{"just in time", 2, [][]artifact.Artifact{calls("1"), says("a")}, "user:q assistant: tool:1 assistant:a", ""},
-		{"limit", 2, many, "user:q assistant: tool:1 assistant: tool:1", "*cognitive.LimitError 2"},
-		{"default limit", 0, many, "user:q" + strings.Repeat(" assistant: tool:1", cognitive.DefaultRounds), "*cognitive.LimitError 16"},
+		{"limit", 2, many, "user:q" + strings.Repeat(" assistant: tool:1", 4), "*cognitive.LimitError 2"},
+		{"told of the limit", 2, [][]artifact.Artifact{calls("1"), calls("2"), calls("3"), says("a")}, "user:q assistant: tool:1 assistant: tool:2 assistant: tool:3 assistant:a", ""},
+		{"default limit", 0, many, "user:q" + strings.Repeat(" assistant: tool:1", cognitive.DefaultRounds+2), "*cognitive.LimitError 16"},
 		{"no result", 0, [][]artifact.Artifact{calls("1", "lost"), says("never")}, "user:q assistant: tool:1", "*cognitive.UnansweredError lost"},
 		{"a result short", 0, [][]artifact.Artifact{calls("lost", "lost"), says("never")}, "user:q assistant:", "*cognitive.UnansweredError lost"},
 	}
@@ -132,6 +135,25 @@ func TestReAct(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		})
+	}
+}
+
+// TestReActOffersToolsUntilTheLimit: the tools stand in each prompt, the one that tells of the limit included, so that it begins as
+// those before it; only a model that still calls some is asked without. What a run before this one used up counts.
+func TestReActOffersToolsUntilTheLimit(t *testing.T) {
+	offer := provider.WithTools(provider.Tool{Name: "tool"})
+	st := asked(t)
+	step := loop.New(loop.WithState(st), loop.WithHandlers(tools{}), loop.WithInvokeOptions(offer))
+	broken := &answers{list: [][]artifact.Artifact{calls("1")}, err: &provider.Error{Kind: provider.KindBusy}}
+	if _, err := (cognitive.ReAct{MaxRounds: 2}).Run(t.Context(), step, st, models.Spec{}, broken); provider.KindOf(err) != provider.KindBusy {
+		t.Fatal(err)
+	}
+	p := &answers{list: [][]artifact.Artifact{calls("2"), calls("3"), says("a")}}
+	if _, err := (cognitive.ReAct{MaxRounds: 2}).Run(t.Context(), step, st, models.Spec{}, p); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(broken.had, p.had); got != "[1 1] [1 1 0]" {
+		t.Errorf("tools offered: %s", got)
 	}
 }
 
@@ -198,7 +220,7 @@ func TestVerify(t *testing.T) {
 		{"never", cognitive.Verify{Check: must("a"), MaxTries: 2}, [][]artifact.Artifact{says("b"), says("c"), says("a")}, "user:q assistant:b? user:say a? assistant:c?", "*cognitive.RejectedError 2 say a"},
 		{"never, by default", cognitive.Verify{Check: must("a")}, [][]artifact.Artifact{says("b"), says("b"), says("b"), says("a")}, "user:q assistant:b? user:say a? assistant:b? user:say a? assistant:b?", "*cognitive.RejectedError 3 say a"},
 		{"with tools", cognitive.Verify{Check: must("a"), Inner: cognitive.ReAct{}}, [][]artifact.Artifact{calls("1"), says("a")}, "user:q assistant:? tool:1? assistant:a", ""},
-		{"inner fails", cognitive.Verify{Check: must("a"), Inner: cognitive.ReAct{MaxRounds: 1}}, [][]artifact.Artifact{calls("1")}, "user:q assistant:? tool:1?", "*cognitive.LimitError 1"},
+		{"inner fails", cognitive.Verify{Check: must("a"), Inner: cognitive.ReAct{MaxRounds: 1}}, [][]artifact.Artifact{calls("1"), calls("1"), calls("1")}, "user:q" + strings.Repeat(" assistant:? tool:1?", 3), "*cognitive.LimitError 1"},
 		{
 			"the check breaks", cognitive.Verify{Check: func(context.Context, ledger.Turn) (string, error) { return "", broken }},
 			[][]artifact.Artifact{says("a")}, "user:q assistant:a?", "cognitive: check 00000000000000000000000000000000.2: broken check",

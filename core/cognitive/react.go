@@ -3,6 +3,7 @@ package cognitive
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -11,29 +12,38 @@ import (
 	"orebot/core/provider"
 )
 
-// DefaultRounds is how often ReAct asks where MaxRounds isn't set.
+// DefaultRounds is how often the model may use tools where MaxRounds isn't set.
 const DefaultRounds = 16
 
 // ReAct lets the model use tools: it asks again as long as the answer calls
 // some. The executor's handlers run the tools and put the results on the state,
 // so the executor needs a bound state.
 type ReAct struct {
-	// MaxRounds is how often the model may be asked; zero means DefaultRounds.
+	// MaxRounds is how often the model may use tools for one question; zero
+	// means DefaultRounds. A round is a turn with tool calls, however many. Turns
+	// that stand on the state already, because the run was interrupted, count.
 	MaxRounds int
 }
 
-// Run runs turns until one has no tool call. It returns a *LimitError when the
-// last turn that MaxRounds allows still has one, and an *UnansweredError when a
-// call got no result, because the model can't go on without it. An executor
-// without any state is asked once.
+// Run runs turns until one has no tool call. When MaxRounds are used up, the
+// model is asked once more as before: the handlers know the limit too and tell
+// it instead of running anything, and the prompt begins as the one before did.
+// If it calls tools all the same, it is asked a last time without any. Run
+// returns a *LimitError when even that turn has a call, and an *UnansweredError
+// when a call got no result, because the model can't go on without it. An
+// executor without any state is asked once.
 func (r ReAct) Run(ctx context.Context, exec loop.TurnExecutor, st ledger.State, spec models.Spec, p provider.Provider, opts ...provider.InvokeOption) (ledger.State, error) {
-	rounds := r.MaxRounds
-	if rounds <= 0 {
-		rounds = DefaultRounds
+	limit := r.MaxRounds
+	if limit <= 0 {
+		limit = DefaultRounds
 	}
-	for range rounds {
+	for n := rounds(st); ; n = rounds(st) {
+		round := opts
+		if n > limit {
+			round = append(slices.Clone(opts), provider.WithoutTools())
+		}
 		var err error
-		if st, err = exec.Turn(ctx, st, spec, p, opts...); err != nil {
+		if st, err = exec.Turn(ctx, st, spec, p, round...); err != nil {
 			return st, err
 		}
 		t, after, ok := answer(st)
@@ -43,8 +53,24 @@ func (r ReAct) Run(ctx context.Context, exec loop.TurnExecutor, st ledger.State,
 		if calls := unanswered(t, after); len(calls) > 0 {
 			return st, &UnansweredError{Calls: calls}
 		}
+		if n > limit {
+			return st, &LimitError{Rounds: limit}
+		}
 	}
-	return st, &LimitError{Rounds: rounds}
+}
+
+// rounds counts the turns with tool calls since the last question.
+func rounds(st ledger.State) (n int) {
+	if st == nil {
+		return 0
+	}
+	turns := st.Turns()
+	for i := len(turns) - 1; i >= 0 && turns[i].Role != ledger.RoleUser; i-- {
+		if turns[i].HasToolCall() {
+			n++
+		}
+	}
+	return n
 }
 
 // unanswered returns the tool calls of t that have no result in after. Models

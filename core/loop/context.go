@@ -4,12 +4,30 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"orebot/core/ledger"
 )
 
 type (
 	provenanceKey struct{}
 	threadIDKey   struct{}
+	stateKey      struct{}
 )
+
+// StateFrom returns the state that the turn is on whose artifacts a Handler is given: the bound one of its Step. The turn is its last
+// one but for those that handlers have added. Where the Step has none, ok is false.
+func StateFrom(ctx context.Context) (st ledger.State, ok bool) {
+	st, ok = ctx.Value(stateKey{}).(ledger.State)
+	return st, ok
+}
+
+// withState is the context for the handlers of a turn on st.
+func withState(ctx context.Context, st ledger.State) context.Context {
+	if st == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, stateKey{}, st)
+}
 
 // WithProvenance labels a context with the address that causes what happens
 // under it, so that this address isn't told what it said itself.

@@ -263,3 +263,32 @@ func TestRunHandlersWithAForeignEmitter(t *testing.T) {
 type emitFunc func(OutputEvent)
 
 func (f emitFunc) Emit(_ context.Context, ev OutputEvent) { f(ev) }
+
+// TestHandlersMayReadTheState: a handler finds the turn that it works for, and what handlers before it have added, on the bound state.
+func TestHandlersMayReadTheState(t *testing.T) {
+	var got []string
+	h := handle(func(ctx context.Context, a artifact.Artifact, e Emitter) error {
+		st, ok := StateFrom(ctx)
+		if !ok {
+			got = append(got, "none")
+			return nil
+		}
+		var roles []string
+		for _, turn := range st.Turns() {
+			roles = append(roles, string(turn.Role))
+		}
+		got = append(got, strings.Join(roles, " "))
+		e.Emit(ctx, TurnCompleteEvent{Turn: ledger.Turn{Role: ledger.RoleTool}})
+		return nil
+	})
+	st := ledger.NewBuffer()
+	if _, err := New(WithState(st), WithHandlers(h)).Submit(t.Context(), st, ledger.RoleAssistant, text("a"), text("b")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(WithHandlers(h)).Submit(t.Context(), ledger.NewBuffer(), ledger.RoleAssistant, text("a")); err != nil {
+		t.Fatal(err)
+	}
+	if want := "assistant|assistant tool|none"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

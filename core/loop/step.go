@@ -130,7 +130,7 @@ func (s *Step) finish(ctx context.Context, st ledger.State, role ledger.Role, ar
 		return s.fail(ctx, err)
 	}
 	l := &latch{bus: &s.bus}
-	err = s.pipe.RunHandlers(ctx, t.Artifacts, l)
+	err = s.pipe.RunHandlers(withState(ctx, s.bus.state), t.Artifacts, l)
 	if late := l.release(); err == nil {
 		err = late
 	}

@@ -21,9 +21,11 @@ const (
 	KeyReason    = "reason"    // why something was ignored, refused or isn't ready
 	KeyRef       = "ref"       // the correlation id that a notice shows to the user
 	KeySeq       = "seq"       // a sequence number in a thread's log
+	KeyServer    = "server"    // an MCP server, by its configured name
 	KeyState     = "state"     // where a connection or a stream stands
 	KeyText      = "text"      // what a user or the model wrote; debug level only
 	KeyThread    = "thread"    // a ledger.ThreadID
+	KeyTool      = "tool"      // a tool that a model may call
 	KeyTook      = "took"      // a duration
 	KeyTurn      = "turn"      // a ledger.TurnID
 	KeyWait      = "wait"      // how long until the next try

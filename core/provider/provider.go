@@ -65,6 +65,11 @@ func WithTools(tools ...Tool) InvokeOption {
 	}
 }
 
+// WithoutTools offers none of the tools that earlier options offered.
+func WithoutTools() InvokeOption {
+	return func(inv *Invocation) { inv.Tools = nil }
+}
+
 func (inv *Invocation) add(t Tool) {
 	i := slices.IndexFunc(inv.Tools, func(o Tool) bool { return o.Name == t.Name })
 	if i < 0 {

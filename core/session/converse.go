@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"orebot/core/artifact"
@@ -89,24 +90,20 @@ func (s *Stream) mend(ctx context.Context, st ledger.State, j *job) error {
 	return nil
 }
 
-// openCalls returns the calls on the path that have no result, in order.
+// openCalls returns the calls on the path that have no result, in order. Models may give several calls the same id, in one turn or in
+// two; each result closes one.
 func openCalls(path []ledger.Turn) []string {
-	done := map[string]bool{}
-	var calls []string
+	var open []string
 	for _, t := range path {
 		for _, a := range t.Artifacts {
 			switch a := a.(type) {
 			case artifact.ToolCall:
-				calls = append(calls, a.ID)
+				open = append(open, a.ID)
 			case artifact.ToolResult:
-				done[a.ToolCallID] = true
+				if i := slices.Index(open, a.ToolCallID); i >= 0 {
+					open = slices.Delete(open, i, i+1)
+				}
 			}
-		}
-	}
-	open := calls[:0]
-	for _, id := range calls {
-		if !done[id] {
-			open = append(open, id)
 		}
 	}
 	return open

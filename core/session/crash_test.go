@@ -226,3 +226,16 @@ func TestAnInterruptedToolIsNotRunAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestEachResultClosesOneCall: models give calls the same id, in one turn or in two.
+func TestEachResultClosesOneCall(t *testing.T) {
+	turn := func(role ledger.Role, arts ...artifact.Artifact) ledger.Turn { return ledger.Turn{Role: role, Artifacts: arts} }
+	call, result := artifact.ToolCall{ID: "c"}, artifact.ToolResult{ToolCallID: "c"}
+	path := []ledger.Turn{
+		turn(ledger.RoleAssistant, call), turn(ledger.RoleTool, result),
+		turn(ledger.RoleAssistant, call, artifact.ToolCall{ID: "d"}, call), turn(ledger.RoleTool, result),
+	}
+	if got := session.OpenCalls(path); !slices.Equal(got, []string{"d", "c"}) {
+		t.Errorf("open: %q", got)
+	}
+}

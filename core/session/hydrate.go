@@ -130,6 +130,7 @@ func (s *Stream) newStep() *loop.Step {
 		loop.WithDefaultSpec(s.m.cfg.Spec),
 		loop.WithTransforms(s.m.cfg.Transform...),
 		loop.WithHandlers(s.m.cfg.Handlers...),
+		loop.WithInvokeOptions(s.m.cfg.Invoke...),
 		loop.WithOnEmit(s.dispatch),
 	}
 	if s.m.cfg.Tracer != nil {

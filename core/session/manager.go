@@ -43,8 +43,9 @@ type Config struct {
 	Pattern   cognitive.Pattern // nil: SingleShot
 	Transform []loop.Transform
 	Handlers  []loop.Handler
-	Commander Commander // nil: every message is for the model
-	Admins    []string  // who may do everything everywhere, such as "slack:U1"
+	Invoke    []provider.InvokeOption // for each call of the model, such as the tools that it may use
+	Commander Commander               // nil: every message is for the model
+	Admins    []string                // who may do everything everywhere, such as "slack:U1"
 	Tracer    trace.Tracer
 	Platforms map[string]Platform // by conduit name; a message of any other is ignored
 

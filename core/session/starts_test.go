@@ -19,7 +19,7 @@ import (
 )
 
 func reacting(c *session.Config, h loop.Handler) {
-	c.Pattern, c.Handlers = cognitive.ReAct{}, []loop.Handler{h}
+	c.Pattern, c.Handlers = cognitive.ReAct{MaxRounds: 100}, []loop.Handler{h}
 }
 
 // callTwice calls a tool twice before it answers with size bytes.

@@ -27,7 +27,7 @@ func table() []row {
 		{"core/provider", []string{"core/artifact", "core/ledger", "core/models"}},
 		{"core/loop", types},
 		{"core/cognitive", withLoop},
-		{"core/tool", withLoop},
+		{"core/tool", append([]string{"core/observe"}, withLoop...)},
 		{"core/transform", withLoop},
 		{"core/access", []string{"core/ledger"}},
 		{"core/session", inner},
@@ -39,7 +39,7 @@ func table() []row {
 		{"provider", []string{"core", "internal/secret"}},
 		{"store/bolt", []string{"core"}},
 		{"store/blob", []string{"core"}},
-		{"tool/mcp", []string{"core"}},
+		{"tool/mcp", []string{"core", "internal/secret"}},
 		{"internal/secret", nil},
 		{"internal/config", []string{"internal/secret"}},
 		{"internal/ops", []string{anything}},
@@ -52,18 +52,19 @@ func table() []row {
 // homes says which packages may import a module from outside; a package of core never may. What isn't listed is free.
 func homes() map[string][]string {
 	return map[string][]string{
-		"go.etcd.io/bbolt":               {"store/bolt"},
-		"github.com/BurntSushi/toml":     {"internal/config"},
-		"github.com/prometheus":          {"internal/ops"},
-		"github.com/coreos/go-systemd":   {"internal/ops"},
-		"github.com/lmittmann/tint":      {"internal/ops"},
-		"github.com/slack-go/slack":      {"conduit/slack"},
-		"github.com/go-telegram-bot-api": {"conduit/telegram"},
-		"github.com/ollama/ollama":       {"provider/ollama", "internal/sim/ollama"},
-		"github.com/gorilla/websocket":   {"conduit/slack", "internal/sim/slack"},
-		"github.com/yuin/goldmark":       {"conduit/markup"},
-		"github.com/spf13/cobra":         {"cmd"},
-		"testing":                        nil, // test code only
+		"go.etcd.io/bbolt":                {"store/bolt"},
+		"github.com/BurntSushi/toml":      {"internal/config"},
+		"github.com/prometheus":           {"internal/ops"},
+		"github.com/coreos/go-systemd":    {"internal/ops"},
+		"github.com/lmittmann/tint":       {"internal/ops"},
+		"github.com/slack-go/slack":       {"conduit/slack"},
+		"github.com/go-telegram-bot-api":  {"conduit/telegram"},
+		"github.com/ollama/ollama":        {"provider/ollama", "internal/sim/ollama"},
+		"github.com/gorilla/websocket":    {"conduit/slack", "internal/sim/slack"},
+		"github.com/yuin/goldmark":        {"conduit/markup"},
+		"github.com/spf13/cobra":          {"cmd"},
+		"github.com/modelcontextprotocol": {"tool/mcp"},
+		"testing":                         nil, // test code only
 	}
 }
 

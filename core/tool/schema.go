@@ -1,0 +1,168 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// checker returns what checks arguments against a schema; nil where the schema can't be used for it: a dialect that isn't known, a
+// reference to another document, a pattern that Go can't match, or one that would never come to an end. Such a tool is offered all the
+// same, and judges its arguments itself.
+func checker(schema json.RawMessage) func(args any) error {
+	var s jsonschema.Schema
+	if json.Unmarshal(schema, &s) != nil || !dialect(s.Schema) || !ends(schema) {
+		return nil
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	return resolved.Validate
+}
+
+// dialect reports whether the validator knows a value of $schema.
+func dialect(id string) bool {
+	switch id {
+	case "", "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema":
+		return true
+	}
+	return false
+}
+
+// arguments reads what a model wrote as arguments and checks it. The error is for the model.
+func (e *entry) arguments(text string) (json.RawMessage, error) {
+	if text = strings.TrimSpace(text); text == "" || text == "null" {
+		text = "{}"
+	}
+	var args any
+	if err := json.Unmarshal([]byte(text), &args); err != nil {
+		return nil, fmt.Errorf("the arguments are no JSON: %w", err)
+	}
+	if _, ok := args.(map[string]any); !ok {
+		return nil, errors.New("the arguments are no JSON object")
+	}
+	if e.check == nil {
+		return json.RawMessage(text), nil
+	}
+	if err := e.check(args); err != nil {
+		return nil, fmt.Errorf("the arguments don't fit the tool: %s", clipped(err.Error(), 500))
+	}
+	return json.RawMessage(text), nil
+}
+
+// maxWork is how many schemas one value may be held against.
+const maxWork = 10_000
+
+// ends reports whether a check against the schema comes to an end soon, whatever the value: the validator follows references without
+// counting, and one that leads back to itself would take the process's stack.
+func ends(schema json.RawMessage) bool {
+	w := walk{cost: map[string]int{}}
+	if json.Unmarshal(schema, &w.root) != nil {
+		return false
+	}
+	return w.all(w.root, "#")
+}
+
+type walk struct {
+	root any
+	cost map[string]int // of the schema at a place; -1 while it is being counted
+}
+
+// all looks at each object of the document as if it were a schema. More of them are than that, which does no harm.
+func (w *walk) all(v any, at string) bool {
+	ok := true
+	switch v := v.(type) {
+	case map[string]any:
+		ok = w.work(v, at) <= maxWork
+		for k, sub := range v {
+			ok = ok && w.all(sub, at+"/"+escape(k))
+		}
+	case []any:
+		for i, sub := range v {
+			ok = ok && w.all(sub, fmt.Sprintf("%s/%d", at, i))
+		}
+	}
+	return ok
+}
+
+// work counts the schemas that a value is held against where it is held against this one.
+func (w *walk) work(v any, at string) int {
+	s, ok := v.(map[string]any)
+	if !ok {
+		return 1
+	}
+	switch n := w.cost[at]; {
+	case n < 0:
+		return maxWork + 1
+	case n > 0:
+		return n
+	}
+	w.cost[at] = -1
+	sum := 1
+	for key, sub := range s {
+		sum = min(sum+w.below(key, sub, at+"/"+escape(key)), maxWork+1)
+	}
+	w.cost[at] = sum
+	return sum
+}
+
+// below counts what one keyword adds, where it concerns the same value.
+func (w *walk) below(key string, sub any, at string) int {
+	switch key {
+	case "$ref":
+		ref, _ := sub.(string)
+		target, ok := w.lookUp(ref)
+		if !ok {
+			return maxWork + 1
+		}
+		return w.work(target, ref)
+	case "$dynamicRef", "$recursiveRef":
+		return maxWork + 1
+	case "$id": // below the top it changes what references mean
+		if at != "#/$id" {
+			return maxWork + 1
+		}
+	case "allOf", "anyOf", "oneOf":
+		list, _ := sub.([]any)
+		sum := 0
+		for i, s := range list {
+			sum = min(sum+w.work(s, fmt.Sprintf("%s/%d", at, i)), maxWork+1)
+		}
+		return sum
+	case "not", "if", "then", "else":
+		return w.work(sub, at)
+	case "dependentSchemas", "dependencies":
+		m, _ := sub.(map[string]any)
+		sum := 0
+		for k, s := range m {
+			sum = min(sum+w.work(s, at+"/"+escape(k)), maxWork+1)
+		}
+		return sum
+	}
+	return 0
+}
+
+// lookUp follows a JSON pointer within the document.
+func (w *walk) lookUp(ref string) (any, bool) {
+	path, ok := strings.CutPrefix(ref, "#")
+	if !ok || path != "" && path[0] != '/' {
+		return nil, false
+	}
+	v := w.root
+	for _, step := range strings.Split(path, "/")[1:] {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if v, ok = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]; !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
