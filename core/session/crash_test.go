@@ -229,7 +229,9 @@ func TestAnInterruptedToolIsNotRunAgain(t *testing.T) {
 
 // TestEachResultClosesOneCall: models give calls the same id, in one turn or in two.
 func TestEachResultClosesOneCall(t *testing.T) {
-	turn := func(role ledger.Role, arts ...artifact.Artifact) ledger.Turn { return ledger.Turn{Role: role, Artifacts: arts} }
+	turn := func(role ledger.Role, arts ...artifact.Artifact) ledger.Turn {
+		return ledger.Turn{Role: role, Artifacts: arts}
+	}
 	call, result := artifact.ToolCall{ID: "c"}, artifact.ToolResult{ToolCallID: "c"}
 	path := []ledger.Turn{
 		turn(ledger.RoleAssistant, call), turn(ledger.RoleTool, result),
