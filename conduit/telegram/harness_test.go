@@ -105,7 +105,7 @@ func (b *bench) start(change ...func(*Config)) *life {
 	logger := slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	m := session.New(session.Config{
 		Store: b.store, Provider: b.model, Spec: models.Spec{Model: "m"}, Life: name, Logger: logger, Counters: &b.figs,
-		Platforms: map[string]session.Platform{Name: {Policy: access.Policy{Mode: access.Open, AnyPlace: true}, Follow: true}},
+		Platforms: map[string]session.Platform{Name: {Policy: access.Policy{Mode: access.Open, AnyPlace: true}, Follow: true, Fetcher: b.api, People: b.api}},
 		MaxAge:    6 * time.Hour, RetryFor: time.Minute, ShutdownGrace: time.Second,
 	})
 	cfg := Config{
