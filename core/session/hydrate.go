@@ -20,6 +20,7 @@ type live struct {
 	state  Thread
 	places map[Address]*served
 	step   *loop.Step
+	spent  spent      // what was added last to a person's usage
 	aside  ledger.Seq // the question that was set aside last, while nothing else has been asked
 	broken error      // the log can't be decoded: no turns, only end records
 	job    *job       // the one whose turns are being appended

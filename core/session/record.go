@@ -87,6 +87,7 @@ type Thread struct {
 	Shared    bool              `json:"shared,omitempty"`   // a second person has written
 	Recalled  bool              `json:"recalled,omitempty"` // the platform was asked for what stands above its first question
 	Settings  map[string]string `json:"set,omitempty"`      // what the Settings on the log come to
+	Tokens    Tokens            `json:"tokens,omitzero"`    // what its answers have cost
 	Opened    time.Time         `json:"opened"`
 	Used      time.Time         `json:"used"`
 }

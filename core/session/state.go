@@ -84,6 +84,7 @@ func (s *Stream) batch(recs ...LogRecord) Batch {
 		switch recs[i].Kind {
 		case KindTurn:
 			st.Tip = recs[i].Seq
+			st.Tokens = st.Tokens.Plus(tokensOf(*recs[i].Turn))
 		case KindTip:
 			st.Tip = recs[i].Tip.To
 		case KindSetting:
@@ -186,6 +187,9 @@ func (s *Stream) finish(j *job, t ledger.Turn) error {
 	}
 	b := s.batch(append([]LogRecord{turnRecord(t)}, s.besides(j)...)...)
 	s.trim(&b)
+	if err := s.bill(&b, j, t); err != nil {
+		return err
+	}
 	s.end(&b, j, EndAnswered, t.ID.Seq)
 	s.deliverAll(&b, j, t.ID.Seq)
 	err := s.commitEnd(b)

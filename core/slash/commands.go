@@ -1,0 +1,139 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orebot/core/loop"
+	"orebot/core/session"
+)
+
+// Model is an installed model.
+type Model struct {
+	Name    string
+	Size    int64    // bytes on disk
+	Context int      // tokens; 0: unknown
+	Can     []string // "tools", "thinking", "vision", …
+}
+
+// Models lists the installed models.
+type Models interface {
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// Log reads a thread's log and small values; a session.Reader is one.
+type Log interface {
+	session.Reader
+}
+
+// Config is what the commands need. Models and Log are required.
+type Config struct {
+	Models Models
+	Log    Log
+	System string // the instructions where none are set
+	NumCtx int    // the context window, in tokens; 0: unknown
+	// Start, if not nil, is asked about the payload of a `start`; ok is false where it means nothing.
+	Start func(ctx context.Context, c session.Command) (r session.Reply, ok bool, err error)
+	Now   func() time.Time // default: time.Now
+}
+
+// Commands implements session.Commander.
+type Commands struct{ cfg Config }
+
+var _ session.Commander = (*Commands)(nil)
+
+// New returns the commands.
+func New(cfg Config) *Commands {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Commands{cfg}
+}
+
+// Do decides what a command comes to.
+func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) (session.Effect, error) {
+	if sp, ok := find(cmd.Name); ok && cmd.In.Threadless() && (sp.thread || sp.args && cmd.Args != "" && cmd.Name != "start") {
+		return quiet("Slack can't run slash commands in threads: write `!%s` there.", cmd.Name), nil
+	}
+	if !allowed(cmd) {
+		return quiet("%s", refusal(cmd.Name)), nil
+	}
+	switch cmd.Name {
+	case "model":
+		return c.model(ctx, cmd, v)
+	case "models":
+		return c.models(ctx, v)
+	case "usage":
+		return c.usage(ctx, cmd, v)
+	case "export":
+		return c.export(ctx, v)
+	case "start":
+		return c.start(ctx, cmd)
+	}
+	return c.plain(cmd, v), nil
+}
+
+// plain are the commands that need nobody's help.
+func (c *Commands) plain(cmd session.Command, v session.View) session.Effect {
+	switch cmd.Name {
+	case "help":
+		return said(help(cmd))
+	case "whoami":
+		return private(whoami(cmd, v))
+	case "status":
+		return said(c.status(v))
+	case "system":
+		return c.system(cmd, v)
+	case "think":
+		return think(cmd, v)
+	case "mute", "follow":
+		return mute(cmd, v)
+	}
+	if eff, ok := act(cmd); ok {
+		return eff
+	}
+	return suggest(cmd)
+}
+
+// allowed applies the table of who may give which command.
+func allowed(cmd session.Command) bool {
+	r := cmd.Rights
+	own := r.Private || r.Admin || r.Starter
+	switch cmd.Name {
+	case "new", "undo", "mute", "follow", "export":
+		return own
+	case "model", "think", "system":
+		return own || cmd.Args == "" && cmd.Name != "system"
+	case "retry":
+		return own || r.Asker
+	}
+	return true
+}
+
+func refusal(name string) string {
+	if name == "retry" {
+		return "Only who asked, who began this conversation, or an admin can have it answered again."
+	}
+	return "Only who began this conversation, or an admin, can do that."
+}
+
+// said is an effect that only says something.
+func said(text string) session.Effect {
+	return session.Effect{Reply: session.Reply{Severity: loop.SeverityInfo, Text: text}}
+}
+
+// private is one for the asker alone.
+func private(text string) session.Effect {
+	eff := said(text)
+	eff.Private = true
+	return eff
+}
+
+// quiet is a refusal: one line, for the asker alone.
+func quiet(format string, args ...any) session.Effect { return private(fmt.Sprintf(format, args...)) }
+
+// done is an effect that changes settings.
+func done(text string, set ...session.Setting) session.Effect {
+	return session.Effect{Reply: session.Reply{Severity: loop.SeveritySuccess, Text: text}, Set: set}
+}

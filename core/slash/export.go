@@ -1,0 +1,99 @@
+package slash
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/loop"
+	"orebot/core/session"
+)
+
+const (
+	exportPage = 200
+	// maxExport bounds the file in bytes of JSON: it is kept as one record.
+	maxExport = session.MaxValueBytes - 32<<10
+)
+
+// export makes a file of what was shown at this address.
+func (c *Commands) export(ctx context.Context, v session.View) (session.Effect, error) {
+	pieces, err := c.pieces(ctx, v)
+	if err != nil {
+		return session.Effect{}, err
+	}
+	if len(pieces) == 0 {
+		return said("Nothing was said here yet."), nil
+	}
+	name := "conversation-" + c.cfg.Now().UTC().Format("2006-01-02") + ".md"
+	return session.Effect{Reply: session.Reply{Severity: loop.SeverityInfo, Text: fit(pieces), File: name}}, nil
+}
+
+// fit joins the pieces, or as many of the newest as a record holds.
+func fit(pieces []string) string {
+	size, from := 0, len(pieces)
+	for from > 0 {
+		b, _ := json.Marshal(pieces[from-1]) // a string always can
+		if size += len(b) + 2; size > maxExport {
+			break
+		}
+		from--
+	}
+	text := strings.Join(pieces[from:], "\n\n")
+	if from > 0 {
+		text = "What came before is more than fits here; the operator can export all of it.\n\n" + text
+	}
+	return text + "\n"
+}
+
+// pieces reads the log from the first record that this address may see.
+func (c *Commands) pieces(ctx context.Context, v session.View) ([]string, error) {
+	st, err := c.cfg.Log.Address(ctx, v.Address)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for seq := max(st.Binding.From, 1); ; {
+		recs, err := c.cfg.Log.Log(ctx, v.Thread, seq, exportPage)
+		var corrupt *session.CorruptError
+		if errors.As(err, &corrupt) && len(recs) == 0 {
+			return append(out, "*Something here can't be read any more.*"), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range recs {
+			if p := piece(r, v.Address); p != "" {
+				out = append(out, p)
+			}
+			seq = r.Seq + 1
+		}
+		if len(recs) < exportPage {
+			return out, nil
+		}
+	}
+}
+
+// piece is a record as Markdown; empty for what wasn't shown.
+func piece(r session.LogRecord, a session.Address) string {
+	switch {
+	case r.Turn != nil && r.Turn.Role == ledger.RoleUser && !r.Turn.Draft:
+		who := r.Turn.Speaker
+		if who == "" {
+			who = r.Turn.Author
+		}
+		return section(who, r.Turn.Time, r.Turn.Text())
+	case r.Turn != nil && r.Turn.Final() && r.Turn.Covers == 0:
+		return section("orebot", r.Turn.Time, r.Turn.Text())
+	case r.End != nil && r.End.To == a && r.End.File == "" && !r.End.Private:
+		return section("orebot, a notice", r.End.Time, r.End.Text)
+	}
+	return ""
+}
+
+func section(who string, at time.Time, text string) string {
+	return fmt.Sprintf("**%s**, %s\n\n%s", who, at.UTC().Format("2006-01-02 15:04"), text)
+}

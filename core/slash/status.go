@@ -1,0 +1,72 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"orebot/core/session"
+	"orebot/core/transform/budget"
+)
+
+// status tells what the conversation runs with.
+func (c *Commands) status(v session.View) string {
+	used := 0
+	for _, t := range v.Path {
+		used += budget.Estimate(t)
+	}
+	lines := []string{"Model: `" + v.Spec.Model + "`"}
+	if v.Spec.Think != "" {
+		lines[0] += ", thinking `" + v.Spec.Think + "`"
+	}
+	context := "Context: about " + count(used) + " tokens"
+	if c.cfg.NumCtx > 0 {
+		context = fmt.Sprintf("Context: about %s of %s tokens", count(min(used, c.cfg.NumCtx)), count(c.cfg.NumCtx))
+	}
+	lines = append(lines, context, "Queue: "+queue(v))
+	if v.System != "" {
+		lines = append(lines, "Instructions: set here")
+	}
+	if v.State.Settings[session.SettingMute] == "on" {
+		lines = append(lines, "Muted: I answer only when called")
+	}
+	if n := len(v.State.Addresses); n > 1 {
+		lines = append(lines, fmt.Sprintf("Links: %d places", n))
+	}
+	return "- " + strings.Join(lines, "\n- ")
+}
+
+func queue(v session.View) string {
+	switch {
+	case v.Running && v.Waiting > 0:
+		return fmt.Sprintf("one in progress, %d waiting", v.Waiting)
+	case v.Running:
+		return "one in progress"
+	case v.Waiting > 0:
+		return fmt.Sprintf("%d waiting", v.Waiting)
+	}
+	return "nothing"
+}
+
+// usage tells what the conversation and its asker have cost.
+func (c *Commands) usage(ctx context.Context, cmd session.Command, v session.View) (session.Effect, error) {
+	u, err := session.UsageOf(ctx, c.cfg.Log, cmd.In.Author.ID, c.cfg.Now().UTC())
+	if err != nil {
+		return session.Effect{}, err
+	}
+	all := v.State.Tokens
+	text := fmt.Sprintf("- This conversation: %s tokens in %s answers", count(all.In+all.Out), count(all.Answers))
+	text += fmt.Sprintf("\n- You, today: %s tokens in %s answers", count(u.Today.In+u.Today.Out), count(u.Today.Answers))
+	text += fmt.Sprintf("\n- You, the last 30 days: %s tokens in %s answers", count(u.Month.In+u.Month.Out), count(u.Month.Answers))
+	return private(text), nil
+}
+
+// count prints a number as people read it.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
