@@ -25,6 +25,8 @@ type courier struct {
 	mem  *memory
 	hard context.Context // what a post in flight runs under: it ends a grace later than the courier's own
 	st   session.AddressState
+	legs []session.Leg // of st, from the one that the cursor is in
+	leg  uint32        // that one's number
 	log  reader
 	wait tries
 	told string // the failure that was logged last; empty once something succeeded
@@ -33,6 +35,7 @@ type courier struct {
 
 // memory is what this life knows of the part at the cursor beyond what is stored.
 type memory struct {
+	leg      uint32
 	seq      ledger.Seq
 	offset   int
 	missing  bool
@@ -116,6 +119,8 @@ func (c *courier) round(ctx context.Context) (idle bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case !found && len(c.legs) > 1:
+		return false, c.forward(ctx)
 	case !found:
 		return true, c.rest(ctx, last)
 	}
@@ -129,7 +134,8 @@ func (c *courier) read(ctx context.Context) error {
 		return err
 	}
 	c.st = st
-	c.log.of(st.Binding.Thread)
+	c.legs, c.leg = st.Serving()
+	c.log.of(c.legs[0].Thread)
 	return nil
 }
 
@@ -146,7 +152,7 @@ func (c *courier) rest(ctx context.Context, last ledger.Seq) error {
 	if c.st.Due == 0 {
 		return nil
 	}
-	cur := c.made(session.Cursor{Seq: max(last+1, c.st.Cursor.Seq, c.st.Binding.From)}, form{})
+	cur := c.made(session.Cursor{Seq: max(last+1, c.st.Cursor.Seq, c.legs[0].From)}, form{})
 	return c.put(ctx, cur, extra{due: []session.DueWrite{c.drop(last)}})
 }
 
@@ -156,8 +162,24 @@ func (c *courier) drop(last ledger.Seq) session.DueWrite {
 	if c.st.Cursor.Seq > 0 {
 		last = max(last, c.st.Cursor.Seq-1)
 	}
-	if u := c.st.Binding.Until; u != 0 && last+1 >= u {
+	if u := c.legs[0].Until; u != 0 && last+1 >= u {
 		last = max(last, c.st.Due)
 	}
 	return session.DueWrite{Address: c.a, Seq: last, Drop: true}
+}
+
+// forward moves the cursor to the next thread that the address was bound to. What is due is said anew, since it counted in the log
+// that is done.
+func (c *courier) forward(ctx context.Context) error {
+	cur, due := c.ahead()
+	return c.put(ctx, cur, extra{due: due})
+}
+
+// ahead is a cursor at the beginning of the next leg, and what is due there: the first record that it may see, which may not exist
+// yet. It stays due until there is one.
+func (c *courier) ahead() (session.Cursor, []session.DueWrite) {
+	from := max(c.legs[1].From, 1)
+	cur := c.made(session.Cursor{Seq: from}, form{})
+	cur.Leg = c.leg + 1
+	return cur, []session.DueWrite{{Address: c.a, Seq: from, Anew: true}}
 }

@@ -95,6 +95,7 @@ func (c *courier) finish(ctx context.Context, it Item, last *shown) (idle bool, 
 	case err != nil: // what was shown is noted all the same; the next round meets the error again
 	case found:
 		c.expect(ctx, &cur, next)
+	case len(c.legs) > 1: // the next round goes there
 	default:
 		seen = max(seen, it.Seq)
 		cur.Seq, idle = seen+1, true
@@ -141,7 +142,7 @@ func (c *courier) index(it Item, s shown) []session.IndexWrite {
 func (c *courier) enter() {
 	cur := c.st.Cursor
 	f := c.formOf(cur)
-	if c.mem.seq != cur.Seq || c.mem.offset != cur.Offset || c.mem.missing != f.missing {
-		*c.mem = memory{seq: cur.Seq, offset: cur.Offset, missing: f.missing}
+	if c.mem.leg != cur.Leg || c.mem.seq != cur.Seq || c.mem.offset != cur.Offset || c.mem.missing != f.missing {
+		*c.mem = memory{leg: cur.Leg, seq: cur.Seq, offset: cur.Offset, missing: f.missing}
 	}
 }

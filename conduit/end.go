@@ -16,7 +16,7 @@ const buryWrites = session.MaxBatchWrites - 8
 // where another writer was faster.
 func (c *courier) bury(ctx context.Context) error {
 	last, ids, err := c.undelivered(ctx)
-	if err != nil || last < c.st.Cursor.Seq && c.st.Binding.Gone && c.st.Due == 0 {
+	if err != nil || last < c.st.Cursor.Seq && c.st.Binding.Gone && c.st.Due == 0 && len(c.legs) == 1 {
 		return err
 	}
 	writes, err := c.undeliverable(ctx, ids)
@@ -43,6 +43,9 @@ func (c *courier) grave(last ledger.Seq, writes []session.EntryWrite) session.Ba
 	cur := c.made(session.Cursor{Seq: max(last+1, c.st.Cursor.Seq)}, form{})
 	b.Cursors = []session.CursorWrite{{Address: c.a, Rev: c.st.CursorRev, Cursor: cur}}
 	b.Due = []session.DueWrite{{Address: c.a, Seq: max(last, c.st.Due), Drop: true}}
+	if len(c.legs) > 1 {
+		b.Cursors[0].Cursor, b.Due = c.ahead()
+	}
 	return b
 }
 
@@ -61,9 +64,9 @@ func (c *courier) all(ctx context.Context, b session.Batch) error {
 
 // undelivered collects the messages of this address that the records from the cursor on ended, and the newest record.
 func (c *courier) undelivered(ctx context.Context) (last ledger.Seq, ids []session.EntryID, err error) {
-	seq := max(c.st.Cursor.Seq, c.st.Binding.From, 1)
+	seq := max(c.st.Cursor.Seq, c.legs[0].From, 1)
 	last = seq - 1
-	for ; ; seq = last + 1 {
+	for u := c.legs[0].Until; u == 0 || seq <= u; seq = last + 1 {
 		rec, ok, err := c.log.next(ctx, seq)
 		if c.unreadable(err, seq) {
 			last = seq
@@ -79,6 +82,7 @@ func (c *courier) undelivered(ctx context.Context) (last ledger.Seq, ids []sessi
 		}
 		ids = append(ids, more...)
 	}
+	return last, ids, nil
 }
 
 // endedBy returns the messages that a record ended.

@@ -56,6 +56,7 @@ func (c *courier) resplit(it Item, next int) bool {
 
 // made notes in a cursor how the part at it is made.
 func (c *courier) made(cur session.Cursor, f form) session.Cursor {
+	cur.Leg = c.leg
 	cur.Layout, cur.Form = c.cfg.Renderer.Layout(), f.pack()
 	return cur
 }

@@ -64,7 +64,7 @@ func (r *reader) one(ctx context.Context, seq ledger.Seq) (session.LogRecord, bo
 
 // scan returns the first item from seq on that the address is to be shown. last is the newest record looked at, 0 for none.
 func (c *courier) scan(ctx context.Context, seq ledger.Seq) (it Item, found bool, last ledger.Seq, err error) {
-	b := c.st.Binding
+	b := c.legs[0]
 	for seq = max(seq, b.From, 1); b.Until == 0 || seq <= b.Until; seq = last + 1 {
 		rec, ok, err := c.log.next(ctx, seq)
 		if c.unreadable(err, seq) {

@@ -36,7 +36,7 @@ func (c *courier) put(ctx context.Context, cur session.Cursor, ex extra) error {
 		if err := c.read(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
-		if c.st.Cursor.Seq != was.Seq || c.st.Cursor.Offset != was.Offset {
+		if c.st.Cursor.Leg != was.Leg || c.st.Cursor.Seq != was.Seq || c.st.Cursor.Offset != was.Offset {
 			return errAgain
 		}
 	}

@@ -100,7 +100,9 @@ func (a *ages) undelivered(ctx context.Context, at session.Address) (time.Time, 
 	if err != nil || st.Due == 0 {
 		return time.Time{}, err
 	}
-	recs, err := a.store.Log(ctx, st.Binding.Thread, max(st.Cursor.Seq, st.Binding.From, 1), lookAhead)
+	legs, _ := st.Serving()
+	leg := legs[0]
+	recs, err := a.store.Log(ctx, leg.Thread, max(st.Cursor.Seq, leg.From, 1), lookAhead)
 	if _, corrupt := errors.AsType[*session.CorruptError](err); corrupt {
 		return time.Time{}, nil // its courier says so in the log, and goes past it
 	}
@@ -108,15 +110,15 @@ func (a *ages) undelivered(ctx context.Context, at session.Address) (time.Time, 
 		return time.Time{}, err
 	}
 	for _, rec := range recs {
-		if made := shownAt(rec, at); !made.IsZero() && within(rec.Seq, st.Binding) {
+		if made := shownAt(rec, at); !made.IsZero() && within(rec.Seq, leg) {
 			return made, nil
 		}
 	}
 	return time.Time{}, nil
 }
 
-// within reports whether a binding lets its address see a record.
-func within(seq ledger.Seq, b session.Binding) bool { return b.Until == 0 || seq <= b.Until }
+// within reports whether an address may see a record.
+func within(seq ledger.Seq, b session.Leg) bool { return b.Until == 0 || seq <= b.Until }
 
 // shownAt returns when a record was made that an address is shown; the zero time for what isn't shown there.
 func shownAt(rec session.LogRecord, at session.Address) time.Time {

@@ -3,6 +3,7 @@ package conduittest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orebot/core/artifact"
@@ -71,6 +72,29 @@ func (w *Writer) Notice(to session.Address, text string, ended ...session.EntryI
 	return w.deliver(session.LogRecord{Kind: session.KindEnd, End: &e}, func(a session.Address) bool { return a == to })
 }
 
+// Leave ends what an address sees of the thread with a notice, and binds it to the other writer's thread, as a command for a fresh
+// conversation does.
+func (w *Writer) Leave(a session.Address, to *Writer, text string) error {
+	st, err := w.Store.Address(context.Background(), a)
+	if err != nil {
+		return err
+	}
+	e := session.EndRecord{To: a, Severity: loop.SeveritySuccess, Text: text, Time: time.Now()}
+	b := session.Batch{Thread: w.Thread, After: w.state.Last}
+	w.state.Last++
+	next := session.Binding{Thread: to.Thread, From: to.state.Last + 1, Leg: st.Binding.Leg + 1}
+	legs, _ := st.Serving()
+	legs[len(legs)-1].Until = w.state.Last
+	next.Before = legs
+	w.state.Addresses = slices.DeleteFunc(slices.Clone(w.state.Addresses), func(o session.Address) bool { return o == a })
+	to.state.Addresses = append(to.state.Addresses, a)
+	state := w.state
+	b.Log, b.State = []session.LogRecord{{Seq: state.Last, Kind: session.KindEnd, End: &e}}, &state
+	b.Bindings = []session.BindingWrite{{Address: a, Rev: st.BindingRev, Binding: next}}
+	b.Due = []session.DueWrite{{Address: a, Seq: state.Last}}
+	return w.commit(b)
+}
+
 // Promote makes a draft final.
 func (w *Writer) Promote(draft ledger.Seq) error {
 	return w.deliver(session.LogRecord{Kind: session.KindFinal, Final: &session.Final{Turn: draft}}, everywhere)
@@ -115,10 +139,10 @@ func (w *Writer) deliver(rec session.LogRecord, to func(session.Address) bool) e
 // intent is the first intent of an address that has nothing else to deliver.
 func (w *Writer) intent(a session.Address, seq ledger.Seq) []session.CursorWrite {
 	st, err := w.Store.Address(context.Background(), a)
-	if w.Life == "" || err != nil || st.Due != 0 || st.Cursor.Attempt != nil {
+	if w.Life == "" || err != nil || st.Cursor.Leg != st.Binding.Leg || st.Due != 0 || st.Cursor.Attempt != nil {
 		return nil
 	}
-	cur := session.Cursor{Seq: seq, Attempt: &session.Attempt{N: 1, Since: time.Now(), Life: w.Life}}
+	cur := session.Cursor{Seq: seq, Leg: st.Cursor.Leg, Attempt: &session.Attempt{N: 1, Since: time.Now(), Life: w.Life}}
 	return []session.CursorWrite{{Address: a, Rev: st.CursorRev, Cursor: cur, Optional: true}}
 }
 

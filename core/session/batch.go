@@ -97,11 +97,13 @@ type EntryWrite struct {
 }
 
 // DueWrite maintains the index of addresses that are behind. It has no precondition: Raise notes that record Seq of the log is to
-// be delivered there, and keeps the higher of two; Drop removes the note unless a record above Seq has raised it since.
+// be delivered there, and keeps the higher of two; Drop removes the note unless a record above Seq has raised it since; Anew puts Seq
+// whatever the note was, for an address that goes on in another thread, whose numbers mean something else.
 type DueWrite struct {
 	Address Address
 	Seq     ledger.Seq
 	Drop    bool
+	Anew    bool
 }
 
 // IndexWrite notes which record a platform message shows. It has no precondition; a later note for the same message wins.

@@ -57,6 +57,7 @@ func (s *Stream) rebind(j *job, next Binding, e ending, back func(Binding) []led
 		if st.BindingRev == (Revision{}) {
 			from = b.After + 1
 		}
+		next.MovedTo = st.Binding.MovedTo
 		next.Leg, next.Back = st.Binding.Leg+1, back(st.Binding)
 		next.Before = append(st.unserved(), Leg{Thread: s.thread, From: from, Until: b.State.Last})
 		b.Bindings = []BindingWrite{{Address: j.addr, Rev: st.BindingRev, Binding: next}}
@@ -76,13 +77,12 @@ func (st AddressState) unserved() []Leg {
 	return slices.Clone(st.Binding.Before[max(done, 0):])
 }
 
-// Serving returns the leg that the address's cursor is in, and whether it is the present one.
-func (st AddressState) Serving() (Leg, bool) {
+// Serving returns the legs that the address's cursor has still to go through: the one it is in, and those that follow. n is the
+// first one's number, as Cursor.Leg has it.
+func (st AddressState) Serving() (legs []Leg, n uint32) {
+	behind := st.unserved()
 	now := Leg{Thread: st.Binding.Thread, From: st.Binding.From, Until: st.Binding.Until}
-	if behind := st.unserved(); len(behind) > 0 {
-		return behind[0], false
-	}
-	return now, true
+	return append(behind, now), st.Binding.Leg - uint32(len(behind))
 }
 
 // handOver routes an address to another thread, with what waits here of it.

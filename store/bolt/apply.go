@@ -177,7 +177,7 @@ func (w *writer) putDue(d duePut) {
 	switch {
 	case d.drop && ok && have <= uint64(d.seq):
 		w.remove(d.key)
-	case !d.drop && (!ok || have < uint64(d.seq)):
+	case !d.drop && (d.anew || !ok || have < uint64(d.seq)):
 		w.put(d.key, value{head: encodeSeq(uint64(d.seq))})
 	}
 }

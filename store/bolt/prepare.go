@@ -33,6 +33,7 @@ type duePut struct {
 	key  []byte
 	seq  ledger.Seq
 	drop bool
+	anew bool
 }
 
 type indexPut struct {
@@ -213,7 +214,7 @@ func (p *preparer) indexes(b *session.Batch) {
 	for _, w := range b.Due {
 		key := p.addressKey(famDue, w.Address)
 		p.bytes += len(key) + 9
-		p.due = append(p.due, duePut{key, w.Seq, w.Drop})
+		p.due = append(p.due, duePut{key, w.Seq, w.Drop, w.Anew})
 	}
 	for _, w := range b.Index {
 		p.address(w.Address)

@@ -127,7 +127,7 @@ func (m *Memory) applyIndexes(b *session.Batch) {
 		switch {
 		case w.Drop && have <= w.Seq:
 			delete(m.due, w.Address)
-		case !w.Drop && (!ok || have < w.Seq):
+		case !w.Drop && (w.Anew || !ok || have < w.Seq):
 			m.due[w.Address] = w.Seq
 		}
 	}

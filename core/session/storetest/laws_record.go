@@ -97,6 +97,8 @@ func dueSemantic(f *fixture) {
 		{session.DueWrite{Seq: 7, Drop: true}, 0},
 		{session.DueWrite{Seq: 7, Drop: true}, 0},
 		{session.DueWrite{Seq: 2}, 2},
+		{session.DueWrite{Seq: 1, Anew: true}, 1},
+		{session.DueWrite{Seq: 2, Anew: true}, 2},
 		{session.DueWrite{Seq: 9, Drop: true}, 0},
 	} {
 		step.write.Address = home
