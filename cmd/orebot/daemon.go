@@ -17,7 +17,6 @@ import (
 	"orebot/core/session"
 	"orebot/core/transform/attribution"
 	"orebot/core/transform/budget"
-	"orebot/core/transform/systemprompt"
 	"orebot/internal/config"
 	"orebot/internal/ops"
 	"orebot/internal/secret"
@@ -148,6 +147,8 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		Store: d.store, Provider: doubting{d.model, d.probes}, Platforms: platforms, Life: d.life,
 		Spec:          models.Spec{Model: c.Ollama.Model, NumCtx: c.Ollama.NumCtx, Think: c.Ollama.Think},
 		Transform:     transforms(c),
+		Commander:     d.commands(),
+		Admins:        c.Access.Admins,
 		MaxConcurrent: c.Ollama.MaxConcurrent,
 		RetryFor:      c.Ollama.RetryFor.D(),
 		MaxAge:        c.Chat.MaxAge.D(),
@@ -173,7 +174,7 @@ const answerShare = 4
 func transforms(c *config.Config) []loop.Transform {
 	system := budget.Estimate(ledger.Turn{}) + len(c.Chat.SystemPrompt)/budget.BytesPerToken
 	room := c.Ollama.NumCtx - c.Ollama.NumCtx/answerShare - system
-	return []loop.Transform{attribution.Speakers{}, budget.Budget{Tokens: max(room, 1)}, systemprompt.Fixed(c.Chat.SystemPrompt)}
+	return []loop.Transform{attribution.Speakers{}, budget.Budget{Tokens: max(room, 1)}, instructions(c.Chat.SystemPrompt)}
 }
 
 // windowBytes is what a live thread keeps of its turns: twice what a prompt can hold.

@@ -71,7 +71,7 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 	})
 	platforms["slack"] = session.Platform{
 		Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Fetcher: api, Historian: api,
-		Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat,
+		Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat, Prefix: "!",
 	}
 	return func() error {
 		s, err := slack.New(slack.Config{
@@ -107,7 +107,7 @@ func (d *daemon) telegram(net network, platforms map[string]session.Platform) fu
 	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport()})
 	policy := d.guard("telegram", telegramPolicy(c))
 	platforms["telegram"] = session.Platform{
-		Policy: policy, People: api, Fetcher: api, Presenter: telegram.NewPresence(api), Beat: telegram.Beat,
+		Policy: policy, People: api, Fetcher: api, Presenter: telegram.NewPresence(api), Beat: telegram.Beat, Prefix: "/",
 	}
 	return func() error {
 		s, err := telegram.New(telegram.Config{
