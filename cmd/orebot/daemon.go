@@ -149,6 +149,7 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		Transform:     transforms(c),
 		Commander:     d.commands(),
 		Admins:        c.Access.Admins,
+		SlowNotice:    c.Chat.SlowNotice.D(),
 		MaxConcurrent: c.Ollama.MaxConcurrent,
 		RetryFor:      c.Ollama.RetryFor.D(),
 		MaxAge:        c.Chat.MaxAge.D(),

@@ -46,6 +46,7 @@ func (s *Stream) answer(j *job, first bool) error {
 		return err
 	}
 	if first {
+		defer s.signing(j)()
 		if over, err := s.counted(j); over || err != nil {
 			return err
 		}

@@ -49,6 +49,7 @@ type Config struct {
 	Tracer    trace.Tracer
 	Platforms map[string]Platform // by conduit name; a message of any other is ignored
 
+	SlowNotice    time.Duration // after how long people are told once that an answer takes long; 0: never
 	MaxConcurrent int           // turns in flight with the model; 0: 4
 	RetryFor      time.Duration // how long a failing model server is tried again; 0: never
 	MaxAge        time.Duration // an older question gets a line, not an answer; 0: any age is answered
@@ -112,6 +113,7 @@ type Manager struct {
 
 	listeners atomic.Pointer[[]*listener]
 	workers   sync.WaitGroup
+	signs     *signs
 
 	mu       sync.Mutex
 	streams  map[ledger.ThreadID]*Stream
@@ -133,7 +135,7 @@ type listener struct {
 func New(cfg Config) *Manager {
 	cfg.setDefaults()
 	turns, end := context.WithCancelCause(context.Background())
-	return &Manager{
+	m := &Manager{
 		cfg:      cfg,
 		model:    newGate(cfg.Provider, cfg.MaxConcurrent),
 		alone:    semaphore.NewWeighted(everyone),
@@ -145,6 +147,8 @@ func New(cfg Config) *Manager {
 		turnsOf:  map[*job]inHand{},
 		dropped:  map[EntryID]bool{},
 	}
+	m.signs = newSigns(m)
+	return m
 }
 
 // Run wakes the Streams of entries that wait, until ctx ends. Turns in flight then have the grace to finish; what isn't finished
@@ -152,6 +156,7 @@ func New(cfg Config) *Manager {
 func (m *Manager) Run(ctx context.Context) error {
 	var own sync.WaitGroup
 	own.Go(func() { m.evictIdle(ctx) })
+	own.Go(func() { m.signs.sweep(ctx) })
 	err := m.cfg.Store.Watch(ctx, m.wake)
 	m.drain()
 	own.Wait()
@@ -166,6 +171,7 @@ func (m *Manager) drain() {
 	t := time.AfterFunc(m.cfg.ShutdownGrace, func() { m.endTurns(errShutdown) })
 	m.workers.Wait()
 	t.Stop()
+	m.signs.drain()
 	m.endTurns(errShutdown)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,6 +37,7 @@ func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error)
 	}
 	t = s.stamp(t)
 	s.countTokens(t)
+	s.signTools(t)
 	switch j := s.live.job; {
 	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
 		t.Author, t.Entries = j.first().Inbound.Author.ID, entryNames(j.entries)

@@ -122,7 +122,9 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 	dog := newWatchdog(cancel)
 	defer dog.stop()
 	dog.arm(p.cfg.FirstTokenTimeout, errNoFirstToken)
-	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout}
+	warm := p.watchLoading(parent, h, req.Model)
+	defer warm()
+	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout, warm: warm}
 	err := p.exchange(ctx, h, req, s)
 	if err == nil {
 		p.log.DebugContext(parent, "answered", observe.KeyModel, req.Model, observe.KeyHost, h.name, "prompt_tokens", s.last.PromptEvalCount,

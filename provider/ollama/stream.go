@@ -29,6 +29,7 @@ type stream struct {
 	ch   chan<- artifact.Artifact
 	dog  *watchdog
 	idle time.Duration
+	warm func() // to be called with the first artifact
 
 	split   thinkSplitter
 	sent    bool // some artifact went out
@@ -195,6 +196,9 @@ func (s *stream) nothing() error {
 
 // send waits for the consumer, or for the end of the call.
 func (s *stream) send(a artifact.Artifact) error {
+	if !s.sent && s.warm != nil {
+		s.warm()
+	}
 	select {
 	case s.ch <- a:
 		s.sent = true
