@@ -152,7 +152,7 @@ func (s *Stream) read(ctx context.Context, f Fetcher, a Address, att Attachment,
 		}
 		return err
 	}
-	err := errNoPicture
+	var err error
 	if s.m.cfg.Blobs != nil {
 		url, _, err = s.m.cfg.Blobs.Put(ctx, fill)
 	} else {

@@ -80,10 +80,18 @@ func serve(t testing.TB, h http.Handler) *port {
 	return p
 }
 
+// unlabelled takes the speaker's name off a message, which stands before it where several people may write.
+func unlabelled(s string) string {
+	if _, text, ok := strings.Cut(s, "]: "); ok && strings.HasPrefix(s, "[") {
+		return text
+	}
+	return s
+}
+
 // echo answers with the newest message of the person, so that tests see what belongs to what.
 func echo(delay time.Duration) func(ollama.Request) ollama.Reply {
 	return func(r ollama.Request) ollama.Reply {
-		reply := ollama.Say("re: ", r.Last())
+		reply := ollama.Say("re: ", unlabelled(r.Last()))
 		reply.Delay = delay
 		return reply
 	}
