@@ -119,7 +119,7 @@ func (d *daemon) wireModel(net network) (err error) {
 		t := net.transport()
 		t.DisableCompression = true // a proxy that compresses holds the stream back
 		return ollama.Config{
-			Hosts: hosts, APIKey: o.APIKey, KeepAlive: o.KeepAlive.D(), NumCtx: o.NumCtx, Options: o.Options,
+			Hosts: hosts, MaxConcurrent: o.MaxConcurrent, APIKey: o.APIKey, KeepAlive: o.KeepAlive.D(), NumCtx: o.NumCtx, Options: o.Options,
 			FirstTokenTimeout: o.FirstTokenTimeout.D(), IdleTimeout: o.IdleTimeout.D(), Transport: t, Logger: d.env.log, Blobs: d.blobs,
 		}
 	}

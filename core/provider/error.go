@@ -56,6 +56,9 @@ type Error struct {
 	Host string
 	// Partial says that some artifact was sent before the failure.
 	Partial bool
+	// Installed names, with KindModelMissing, a few models that are there, the
+	// likeliest to be meant first. It may be empty.
+	Installed []string
 	// After is how long the server asked to wait; zero where it didn't.
 	After time.Duration
 	// Err is the cause; it may be nil.

@@ -24,9 +24,11 @@ type host struct {
 	user *url.Userinfo
 	auth secret.String // the Authorization header, if any
 	api  *api.Client   // for everything but chats
+	health
+	slots slots
 
-	mu    sync.Mutex
-	known map[string]knowledge // by model
+	learnt sync.Mutex
+	known  map[string]knowledge // by model
 }
 
 // knowledge is what was learned of a model, and when.
@@ -124,16 +126,16 @@ func (a authorising) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // recall returns what is known of model, if it isn't too old.
 func (h *host) recall(model string) (knowledge, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.learnt.Lock()
+	defer h.learnt.Unlock()
 	k, ok := h.known[model]
 	return k, ok && time.Since(k.at) < knowledgeAge
 }
 
 // learn changes what is known of model.
 func (h *host) learn(model string, change func(*knowledge)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.learnt.Lock()
+	defer h.learnt.Unlock()
 	k := h.known[model]
 	if time.Since(k.at) >= knowledgeAge {
 		k = knowledge{at: time.Now()}
@@ -142,8 +144,10 @@ func (h *host) learn(model string, change func(*knowledge)) {
 	h.known[model] = k
 }
 
-func (h *host) forget(model string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// missing notes that the model isn't there, whatever was known of it.
+func (h *host) missing(model string) {
+	h.learnt.Lock()
 	delete(h.known, model)
+	h.learnt.Unlock()
+	h.lack(model, true)
 }

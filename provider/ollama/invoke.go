@@ -44,7 +44,8 @@ func (p *Provider) Invoke(ctx context.Context, st ledger.State, spec models.Spec
 	if !asks(messages(c.turns, anyPicture)) {
 		return &provider.Error{Kind: provider.KindRefused, Model: spec.Model, Err: errors.New("there is nothing to answer")}
 	}
-	return p.overHosts(func(h *host) error { return p.onHost(ctx, h, c) })
+	err := p.overHosts(ctx, spec.Model, true, func(h *host) error { return p.onHost(ctx, h, c) })
+	return p.withInstalled(ctx, err)
 }
 
 // asks reports whether there is more than a system message. A server takes an empty list as the wish to load a model.
@@ -67,7 +68,9 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 		lesson, learned := learnFrom(err, req)
 		if !learned {
 			if provider.KindOf(err) == provider.KindModelMissing {
-				h.forget(c.spec.Model)
+				h.missing(c.spec.Model)
+			} else if err == nil {
+				h.lack(c.spec.Model, false)
 			}
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/api"
-	"golang.org/x/sync/errgroup"
 
 	"orebot/core/provider"
 )
@@ -32,44 +31,21 @@ func (m ModelInfo) Can(capability string) bool { return slices.Contains(m.Capabi
 
 // Ping does a round trip to a server, the first one that answers. Nil means that Ollama is there, not merely a port.
 func (p *Provider) Ping(ctx context.Context) error {
-	return p.overHosts(func(h *host) error {
-		ctx, cancel := context.WithTimeoutCause(ctx, lookUpTime, errSlow)
-		defer cancel()
-		version, err := h.api.Version(ctx)
-		if err == nil && version == "" {
-			return p.fail(h, "", provider.KindUnreachable, errNotOllama)
-		}
-		return p.lookUpError(ctx, h, "", err)
-	})
+	return p.overHosts(ctx, "", false, func(h *host) error { return p.pingWithin(ctx, h, lookUpTime) })
 }
 
-// Models returns the models of the server that answers first, in its order: the newest first. A model of which the server
-// tells nothing more is listed by name and size.
-func (p *Provider) Models(ctx context.Context) ([]ModelInfo, error) {
-	var out []ModelInfo
-	err := p.overHosts(func(h *host) error {
-		list, err := p.list(ctx, h)
-		if err != nil {
-			return err
-		}
-		out = make([]ModelInfo, len(list.Models))
-		var g errgroup.Group
-		g.SetLimit(4)
-		for i, m := range list.Models {
-			g.Go(func() error {
-				k, _ := p.lookUp(ctx, h, m.Name)
-				out[i] = k.info
-				out[i].Name, out[i].Size = m.Name, m.Size
-				return nil
-			})
-		}
-		_ = g.Wait()
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
+func (p *Provider) pingWithin(ctx context.Context, h *host, d time.Duration) error {
+	slow := fmt.Errorf("no answer within %v", d)
+	ctx, cancel := context.WithTimeoutCause(ctx, d, slow)
+	defer cancel()
+	version, err := h.api.Version(ctx)
+	switch {
+	case err == nil && version == "":
+		return p.fail(h, "", provider.KindUnreachable, errNotOllama)
+	case err != nil && context.Cause(ctx) == slow:
+		return p.fail(h, "", provider.KindTimeout, slow)
 	}
-	return out, nil
+	return p.apiError(ctx, h, "", err)
 }
 
 // Has reports whether the server that answers first has the model. An error means that this isn't known.
@@ -85,7 +61,7 @@ func (p *Provider) Has(ctx context.Context, model string) (bool, error) {
 // for the calls that follow. A model that isn't there is a *provider.Error of KindModelMissing.
 func (p *Provider) Info(ctx context.Context, model string) (ModelInfo, error) {
 	var info ModelInfo
-	err := p.overHosts(func(h *host) error {
+	err := p.overHosts(ctx, model, false, func(h *host) error {
 		k, err := p.lookUp(ctx, h, model)
 		info = k.info
 		return err
@@ -108,7 +84,7 @@ func (p *Provider) lookUp(ctx context.Context, h *host, model string) (knowledge
 	shown, err := h.api.Show(ctx, &api.ShowRequest{Model: model})
 	if err := p.lookUpError(ctx, h, model, err); err != nil {
 		if provider.KindOf(err) == provider.KindModelMissing {
-			h.forget(model)
+			h.missing(model)
 		}
 		return knowledge{}, err
 	}

@@ -72,7 +72,7 @@ func TestAModelThatWasPulledAnewIsAskedAgain(t *testing.T) {
 	if _, err := ask(t, p, "/hello", models.Spec{Think: "on"}); err != nil {
 		t.Fatal(err)
 	}
-	if rs := s.Requests(); len(rs) != 5 || rs[3].Path != "/api/show" {
+	if rs := s.Requests(); len(rs) != 6 || rs[3].Path != "/api/tags" || rs[4].Path != "/api/show" {
 		t.Errorf("%d requests", len(rs))
 	}
 }

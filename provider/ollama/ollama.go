@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"orebot/core/provider"
@@ -22,8 +21,10 @@ type Opener interface {
 
 // Config says where the servers are and what holds for each call, unless its Spec says otherwise.
 type Config struct {
-	// Hosts are base URLs, or host[:port] as in $OLLAMA_HOST. At least one; the next is tried when one can't be reached.
+	// Hosts are base URLs, or host[:port] as in $OLLAMA_HOST. At least one. A thread stays with one of them while that is well.
 	Hosts []string
+	// MaxConcurrent is how many chats one host is given at a time, the rest wait; zero is no limit.
+	MaxConcurrent int
 	// APIKey is sent as a bearer token, if set; user information in a host's URL is used where it isn't.
 	APIKey secret.String
 	// KeepAlive is how long a model stays in memory after a call: negative is for ever, zero unloads it at once.
@@ -47,12 +48,11 @@ type Config struct {
 
 // Provider is a provider.Provider. It is safe for concurrent use, and owns no goroutine.
 type Provider struct {
-	cfg       Config
-	hosts     []*host
-	http      *http.Client
-	redact    *secret.Redactor
-	log       *slog.Logger
-	preferred atomic.Int64 // index of the host that answered last
+	cfg    Config
+	hosts  []*host
+	http   *http.Client
+	redact *secret.Redactor
+	log    *slog.Logger
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -65,8 +65,8 @@ func New(cfg Config) (*Provider, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("ollama: no host is configured")
 	}
-	if cfg.NumCtx < 0 || cfg.FirstTokenTimeout < 0 || cfg.IdleTimeout < 0 {
-		return nil, errors.New("ollama: num_ctx and the timeouts must not be negative")
+	if cfg.NumCtx < 0 || cfg.MaxConcurrent < 0 || cfg.FirstTokenTimeout < 0 || cfg.IdleTimeout < 0 {
+		return nil, errors.New("ollama: num_ctx, max_concurrent and the timeouts must not be negative")
 	}
 	p := &Provider{cfg: cfg, log: cfg.Logger}
 	if p.log == nil {
@@ -87,6 +87,9 @@ func New(cfg Config) (*Provider, error) {
 		}
 		secrets = append(secrets, h.secrets()...)
 		h.connect(p.http, cfg.APIKey)
+		if cfg.MaxConcurrent > 0 {
+			h.slots = make(slots, cfg.MaxConcurrent)
+		}
 		p.hosts = append(p.hosts, h)
 	}
 	p.redact = secret.NewRedactor(secrets...)
@@ -109,28 +112,3 @@ func newTransport() *http.Transport {
 
 // CloseIdleConnections closes the connections that no call uses.
 func (p *Provider) CloseIdleConnections() { p.http.CloseIdleConnections() }
-
-// overHosts runs f with one host after the other, beginning with the one that answered last, until one could be reached.
-// An answer of any kind, a refusal included, ends it.
-func (p *Provider) overHosts(f func(*host) error) error {
-	var errs []error
-	var model string
-	first := int(p.preferred.Load())
-	for i := range p.hosts {
-		n := (first + i) % len(p.hosts)
-		err := f(p.hosts[n])
-		e, ok := errors.AsType[*provider.Error](err)
-		if err == nil || ok && (e.Kind != provider.KindUnreachable || e.Partial) {
-			p.preferred.Store(int64(n))
-			return err
-		}
-		if !ok { // the caller's context has ended
-			return err
-		}
-		errs, model = append(errs, err), e.Model
-	}
-	if len(errs) == 1 {
-		return errs[0]
-	}
-	return &provider.Error{Kind: provider.KindUnreachable, Model: model, Err: errors.Join(errs...)}
-}

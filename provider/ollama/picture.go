@@ -128,7 +128,7 @@ func hasImages(turns []ledger.Turn) bool {
 // Vision reports whether a model sees images, as far as its server tells: one of which nothing is known is tried. Where it doesn't,
 // others are the installed ones that do. What was learned within the last ten minutes is believed.
 func (p *Provider) Vision(ctx context.Context, model string) (sees bool, others []string, err error) {
-	err = p.overHosts(func(h *host) error {
+	err = p.overHosts(ctx, model, false, func(h *host) error {
 		k, ok := h.recall(model)
 		if !ok || k.info.Name == "" && !k.traits.noImages {
 			var err error
