@@ -79,6 +79,14 @@ func (m *Manager) prefix(a Address) string {
 	return "/"
 }
 
+// asking is how people ask again at an address.
+func (m *Manager) asking(a Address) string {
+	if m.cfg.Commander == nil {
+		return "please ask again"
+	}
+	return "`" + m.prefix(a) + "retry` asks again"
+}
+
 func (s *Stream) rights(in Inbound, run *job) Rights {
 	st := s.live.state
 	r := Rights{

@@ -43,8 +43,14 @@ func (c *crashing) Commit(ctx context.Context, b session.Batch, done func(sessio
 }
 
 // life runs a Manager on the store until its commits run out, or all is done.
-func (c *crashing) life(t *testing.T, p *scripted, in []session.Inbound) {
+func (c *crashing) life(t *testing.T, p *scripted, in []session.Inbound) { c.run(t, p, in) }
+
+// run is life with a changed configuration.
+func (c *crashing) run(t *testing.T, p *scripted, in []session.Inbound, change ...func(*session.Config)) {
 	cfg := config(c, p)
+	for _, f := range change {
+		f(&cfg)
+	}
 	cfg.ShutdownGrace = 0
 	if c.change != nil {
 		c.change(&cfg)

@@ -53,7 +53,7 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		return false, nil
 	}
 	s.log(j).Error(modelTrouble(kind), observe.KeyError, err, observe.KeyAttempt, try)
-	sev, text := s.explain(err, kind, time.Since(begin))
+	sev, text := s.explain(err, kind, time.Since(begin), s.m.asking(j.addr))
 	aside := kind == provider.KindTooLong || kind == provider.KindRefused
 	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside})
 }
@@ -149,8 +149,8 @@ func modelTrouble(k provider.Kind) string {
 	return "model failed"
 }
 
-// explain says what happened and what to do.
-func (s *Stream) explain(err error, kind provider.Kind, after time.Duration) (loop.Severity, string) {
+// explain says what happened and what to do; again is how the question is asked again.
+func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, again string) (loop.Severity, string) {
 	model := s.model()
 	var pe *provider.Error
 	if errors.As(err, &pe) && pe.Model != "" {
@@ -158,15 +158,15 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration) (lo
 	}
 	switch kind {
 	case provider.KindUnreachable:
-		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; please ask again later.", about(max(after, time.Second)))
+		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; %s later.", about(max(after, time.Second)), again)
 	case provider.KindBusy:
-		return loop.SeverityWarn, "The model server is too busy. Please ask again in a minute."
+		return loop.SeverityWarn, "The model server is too busy; " + again + " in a minute."
 	case provider.KindModelMissing:
 		return loop.SeverityError, fmt.Sprintf("`%s` isn't installed. Operator: `ollama pull %s`.", model, model)
 	case provider.KindTimeout:
 		return loop.SeverityError, fmt.Sprintf("The model went silent for %s. Please ask again, or something shorter.", about(max(after, time.Second)))
 	case provider.KindEmpty, provider.KindIncomplete:
-		return loop.SeverityWarn, "The model stopped without an answer; I tried twice. Please ask again."
+		return loop.SeverityWarn, "The model stopped without an answer; I tried twice; " + again + "."
 	case provider.KindTooLong:
 		return loop.SeverityWarn, fmt.Sprintf("That is more than `%s` can read at once. Please send less.", model)
 	case provider.KindDenied:

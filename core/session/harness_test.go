@@ -187,7 +187,13 @@ func (b *bench) log(a session.Address) []string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	recs, err := b.store.Log(context.Background(), st.Binding.Thread, 1, 10000)
+	return b.logOf(st.Binding.Thread)
+}
+
+// logOf is log of a thread.
+func (b *bench) logOf(thread ledger.ThreadID) []string {
+	b.t.Helper()
+	recs, err := b.store.Log(context.Background(), thread, 1, 10000)
 	if err != nil {
 		b.t.Fatal(err)
 	}
