@@ -141,10 +141,13 @@ func TestCommonMarkExamples(t *testing.T) {
 // FuzzAnswer holds whatever a model writes to the invariants, cut into messages and a file, in every shape.
 func FuzzAnswer(f *testing.F) {
 	for _, md := range answers(f) {
-		f.Add(md[:runeEnd(md, min(len(md), 9000))], uint8(3), uint8(0), false)
+		f.Add(md[:runeEnd(md, min(len(md), fuzzLength))], uint8(3), uint8(3), false)
 	}
 	f.Add("- a\n\n```go\nx\n", uint8(0), uint8(2), true)
 	f.Fuzz(func(t *testing.T, md string, most, shrink uint8, plain bool) {
+		if len(md) > fuzzLength {
+			return
+		}
 		r := NewRenderer(int(most % 8))
 		it := conduit.Item{Kind: conduit.Answer, Source: md, Turn: ledger.TurnID{Thread: ledger.ThreadID{1}, Seq: 2}}
 		how := conduit.Shape{Plain: plain, Shrink: shrink % 4, Inline: shrink&4 != 0}

@@ -20,7 +20,7 @@ const maxText = 3500
 //
 // Text and not markdown blocks, because a block's text is live in ways that
 // nothing but escaping stops (<!channel> works in one), its limit is counted
-// secondRune rendering and over the whole message (about 13,200 characters in which
+// after rendering and over the whole message (about 13,200 characters in which
 // an escaped character counts five and a heading a hundred, and 50 blocks of
 // which one markdown block makes many), tables are limited to one a message,
 // and every block needs the same text once more as its fallback for

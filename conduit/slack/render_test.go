@@ -58,16 +58,24 @@ func TestRendererParsesOnce(t *testing.T) {
 	}
 }
 
+// fuzzLength bounds what is fuzzed, in bytes. A shrunk part is as small as an eighth of a whole one: a source of this length has several.
+const fuzzLength = 3000
+
 // FuzzParts: parts of any source, in any shape, are within the limit, hold nothing live, and come to an end.
 func FuzzParts(f *testing.F) {
 	f.Add("hello **world**", true, uint8(3), true)
-	f.Add(strings.Repeat("<&>", 3000), true, uint8(0), false)
-	f.Add(strings.Repeat("é漢👩‍👩‍👧 \xff", 700), false, uint8(1), true)
+	f.Add(strings.Repeat("<&>", 400), true, uint8(2), false)
+	f.Add(strings.Repeat("é漢👩‍👩‍👧 \xff", 50), false, uint8(3), true)
+	f.Add("- a\n  > b\n\n```go\n"+strings.Repeat("x := 1 // <@U1>\n", 60)+"```\n| a | b |\n|---|---|\n| 1 | <!here> |\n", false, uint8(3), false)
 	f.Fuzz(func(t *testing.T, source string, plain bool, shrink uint8, repeat bool) {
+		if len(source) > fuzzLength {
+			return
+		}
+		r := NewRenderer(0)
 		it := conduit.Item{Kind: conduit.Attributed, Author: "telegram:" + source[:min(len(source), 80)], Source: source}
 		how := conduit.Shape{Plain: plain, Shrink: shrink % 4, Repeat: repeat}
 		for off, n := 0, 0; off < len(source); n++ {
-			p, err := Renderer{}.Part(it, off, how)
+			p, err := r.Part(it, off, how)
 			if err != nil || p.Next <= off || n > len(source) {
 				t.Fatalf("at %d: next %d, %v", off, p.Next, err)
 			}

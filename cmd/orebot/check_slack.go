@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"orebot/conduit/slack"
+	"orebot/internal/config"
+)
+
+const (
+	platformTime = 20 * time.Second // for a platform's answer
+	clockSlack   = 30 * time.Second // how far this machine's clock may be from a platform's
+)
+
+// slack asks Slack who the bot is and what it may do. No connection for events is opened: that would take some of them from a daemon
+// that runs. So the app token is tried only by the daemon itself.
+func (r *report) slack(ctx context.Context, cfg *config.Config) {
+	if !cfg.Slack.On {
+		return
+	}
+	net, err := newNetwork(cfg.Net)
+	if err != nil {
+		r.fail("%v", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, platformTime)
+	defer cancel()
+	c := cfg.Slack
+	api := slack.Dial(slack.Account{BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL, Transport: net.transport()})
+	found, err := api.Inspect(ctx)
+	if err != nil {
+		r.slackRefused(err)
+		return
+	}
+	r.good("slack: %s, bot %s of workspace %s", found.Name, found.Bot, found.Team)
+	if len(found.Missing) > 0 {
+		r.fail("slack: the app lacks scopes: %s; add them under OAuth & Permissions, and install the app again", strings.Join(found.Missing, " "))
+	}
+	r.clock("slack", found.Clock, time.Now())
+}
+
+func (r *report) slackRefused(err error) {
+	if why := slack.Refusal(err); why != "" {
+		r.fail("slack: %s", why)
+		return
+	}
+	r.fail("slack: no answer: %v", err)
+}
+
+// clock compares this machine's clock with a platform's, which may not have told.
+func (r *report) clock(platform string, theirs, ours time.Time) {
+	off := ours.Sub(theirs).Round(time.Second)
+	switch {
+	case theirs.IsZero():
+	case off.Abs() > clockSlack:
+		r.fail("clock: %s off %s's; set it, by NTP for instance", off, platform)
+	default:
+		r.good("clock: as %s's", platform)
+	}
+}
