@@ -1,0 +1,106 @@
+package ollama_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/models"
+	"orebot/core/provider"
+)
+
+// slot is what a server at level debug says of each prompt: how many tokens it has, and how many of these are in memory already.
+var slot = regexp.MustCompile(`msg="loading cache slot".* prompt=(\d+) used=(\d+) `)
+
+// slots returns the prompts and the reused tokens of all chats so far.
+func slots(t *testing.T) (prompt, used []int) {
+	t.Helper()
+	path := os.Getenv("OREBOT_TEST_OLLAMA_LOG")
+	if path == "" {
+		t.Skip("OREBOT_TEST_OLLAMA_LOG names no log of the server at level debug")
+	}
+	log, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range slot.FindAllStringSubmatch(string(log), -1) {
+		p, _ := strconv.Atoi(m[1])
+		u, _ := strconv.Atoi(m[2])
+		prompt, used = append(prompt, p), append(used, u)
+	}
+	return prompt, used
+}
+
+// A conversation's prompt of one turn begins with that of the turn before, so the server reads only what is new. The last answer is read
+// again here: its tokens are longer than those that the tiny models read the same text as.
+func TestRealServerReusesThePrompt(t *testing.T) {
+	p := realServer(t)
+	before, _ := slots(t)
+	turns := []ledger.Turn{turn(ledger.RoleSystem, artifact.Text{Content: "You are a tiny scripted model. " + strings.Repeat("Be brief. ", 10)})}
+	for i := range 20 {
+		turns = append(turns, user(fmt.Sprintf("question %d of twenty", i+1)))
+		got, err := invoke(t.Context(), p, state(turns...), models.Spec{Model: "tiny"})
+		if err != nil || got.text == "" {
+			t.Fatalf("turn %d: %q, %v", i, got.text, err)
+		}
+		turns = append(turns, turn(ledger.RoleAssistant, artifact.Text{Content: got.text}))
+	}
+	prompt, used := slots(t)
+	prompt, used = prompt[len(before):], used[len(before):]
+	if len(prompt) != 20 {
+		t.Fatalf("%d prompts", len(prompt))
+	}
+	all, reused := 0, 0
+	for i := range prompt {
+		all, reused = all+prompt[i], reused+used[i]
+		if i > 0 && used[i] < prompt[i-1] {
+			t.Errorf("turn %d: %d of %d tokens are reused, the prompt before had %d", i+1, used[i], prompt[i], prompt[i-1])
+		}
+	}
+	t.Logf("%d of %d prompt tokens were reused over 20 turns, %d of %d at the last", reused, all, used[19], prompt[19])
+}
+
+// Report 66: a stop is felt by the server at once: it serves the next call, though the one before would have gone on for long.
+func TestRealServerStopsWithTheCall(t *testing.T) {
+	p := realServer(t)
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		ch, done := make(chan artifact.Artifact), make(chan error, 1)
+		go func() {
+			done <- p.Invoke(ctx, state(user("/long")), models.Spec{Model: "tiny", MaxTokens: 1 << 20}, ch)
+		}()
+		<-ch
+		cancel()
+		begin := time.Now()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		if _, err := ask(t, p, "/hello", models.Spec{}); err != nil {
+			t.Error(err)
+		}
+		t.Logf("the next call was answered %s after the stop", time.Since(begin).Round(time.Millisecond))
+	}
+}
+
+// A prompt that doesn't fit is refused instead of being cut without a word, and the next one is answered.
+func TestRealServerRefusesWhatDoesNotFit(t *testing.T) {
+	p := realServer(t)
+	turns := []ledger.Turn{turn(ledger.RoleSystem, artifact.Text{Content: "be brief"})}
+	for range 30 {
+		turns = append(turns, user(strings.Repeat("x", 100)), turn(ledger.RoleAssistant, artifact.Text{Content: "y"}))
+	}
+	turns = append(turns, user("/hello"))
+	_, err := invoke(t.Context(), p, state(turns...), models.Spec{Model: "tiny"})
+	wantError(t, err, provider.KindTooLong, false, "exceeds the context length")
+	if got, err := invoke(t.Context(), p, state(turns[40:]...), models.Spec{Model: "tiny"}); err != nil || got.text == "" {
+		t.Errorf("%q, %v", got.text, err)
+	}
+}
