@@ -14,6 +14,7 @@ import (
 	"orebot/core/access"
 	"orebot/core/observe"
 	"orebot/core/session"
+	"orebot/core/slash"
 	"orebot/internal/config"
 	"orebot/internal/ops"
 )
@@ -112,12 +113,25 @@ func (d *daemon) telegram(net network, platforms map[string]session.Platform) fu
 	return func() error {
 		s, err := telegram.New(telegram.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Gather: c.Gather.D(), Listed: policy.OpenAt, MaxParts: d.cfg.Chat.MaxParts, Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
+			Gather: c.Gather.D(), Listed: policy.OpenAt, MaxParts: d.cfg.Chat.MaxParts, Menu: menu, Bare: offered,
+			Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
 		})
 		d.sides = append(d.sides, s)
 		return err
 	}
 }
+
+// menu is what Telegram shows to who types a slash.
+func menu(private bool) []telegram.Command {
+	var out []telegram.Command
+	for _, e := range slash.Menu(private) {
+		out = append(out, telegram.Command{Name: e.Name, Description: e.Line})
+	}
+	return out
+}
+
+// offered: people touch a command of a group's menu without writing the bot's name.
+func offered(name string) bool { return slash.Offered(false, name) }
 
 func telegramPolicy(c config.Telegram) access.Policy {
 	modes := map[string]access.Mode{"open": access.Open, "pairing": access.Pairing, "allowlist": access.Allowlist}

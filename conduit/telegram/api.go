@@ -85,6 +85,8 @@ type Me struct {
 	// ReadsAll is unset in privacy mode, where a bot gets only the messages of a group that are meant for it. A bot that is an
 	// administrator of a group gets all of them anyway (docs: Features, privacy mode).
 	ReadsAll bool `json:"can_read_all_group_messages"`
+
+	bare func(name string) bool // Config.Bare
 }
 
 // Me asks who the bot is.

@@ -84,7 +84,7 @@ func TestMe(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, body)
 	})
-	if me, err := api.Me(t.Context()); err != nil || me != (Me{42, "OreBot", true}) {
+	if me, err := api.Me(t.Context()); err != nil || me.ID != 42 || me.Username != "OreBot" || !me.ReadsAll {
 		t.Errorf("%+v %v", me, err)
 	}
 	body = `{"ok":true,"result":[]}`

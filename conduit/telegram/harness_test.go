@@ -24,6 +24,7 @@ import (
 	"orebot/core/provider"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
+	"orebot/core/slash"
 	"orebot/internal/secret"
 	"orebot/internal/sim/pipe"
 	sim "orebot/internal/sim/telegram"
@@ -44,8 +45,11 @@ type bench struct {
 	health health
 	log    logBuffer
 	paced  bool
-	ada    sim.User
-	chat   int64 // ada's
+	policy access.Policy
+	// commands: people can give commands.
+	commands bool
+	ada      sim.User
+	chat     int64 // ada's
 }
 
 // inBubble runs f with a bench in a synctest bubble, and fails where the token is found in anything that was logged.
@@ -59,7 +63,7 @@ func inBubble(t *testing.T, o sim.Options, f func(t *testing.T, b *bench)) {
 		stop := serveOn(l, s)
 		defer stop()
 		defer tr.CloseIdleConnections()
-		b := &bench{Server: s, t: t, dial: tr, store: storetest.NewMemory(), model: &scripted{}}
+		b := &bench{Server: s, t: t, dial: tr, store: storetest.NewMemory(), model: &scripted{}, policy: access.Policy{Mode: access.Open, AnyPlace: true}}
 		defer b.store.Close()
 		b.api = Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: tr})
 		b.ada = s.AddUser("Ada", "ada")
@@ -103,14 +107,19 @@ func (b *bench) start(change ...func(*Config)) *life {
 	lives++
 	name := fmt.Sprintf("life%d", lives)
 	logger := slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var commander session.Commander
+	if b.commands {
+		commander = slash.New(slash.Config{Log: b.store, NumCtx: 8192})
+	}
 	m := session.New(session.Config{
-		Store: b.store, Provider: b.model, Spec: models.Spec{Model: "m"}, Life: name, Logger: logger, Counters: &b.figs,
-		Platforms: map[string]session.Platform{Name: {Policy: access.Policy{Mode: access.Open, AnyPlace: true}, Follow: true, Fetcher: b.api, People: b.api}},
+		Commander: commander,
+		Store:     b.store, Provider: b.model, Spec: models.Spec{Model: "m"}, Life: name, Logger: logger, Counters: &b.figs,
+		Platforms: map[string]session.Platform{Name: {Policy: b.policy, Follow: true, Fetcher: b.api, People: b.api, Prefix: "/"}},
 		MaxAge:    6 * time.Hour, RetryFor: time.Minute, ShutdownGrace: time.Second,
 	})
 	cfg := Config{
 		API: b.api, Sessions: m, Store: b.store, Lease: b.store, Life: name, Paced: b.paced, Grace: time.Second,
-		Health: &b.health, Counters: &b.figs, Logger: logger,
+		Health: &b.health, Counters: &b.figs, Logger: logger, Bare: ore.bare,
 	}
 	for _, f := range change {
 		f(&cfg)

@@ -12,9 +12,10 @@ import (
 	"unicode/utf8"
 
 	"orebot/core/session"
+	"orebot/core/slash"
 )
 
-var ore = Me{ID: 42, Username: "OreBot"}
+var ore = Me{ID: 42, Username: "OreBot", bare: func(name string) bool { return slash.Offered(false, name) }}
 
 // TestTranslateGolden translates each line of testdata/updates.jsonl and compares the result with testdata/updates.golden. Each line
 // names its case, whose number is that of the facts' nasty cases where there is one.

@@ -30,6 +30,7 @@ func (s status) in() bool {
 // standing says whether the bot may be in a chat, and who decided it.
 type standing struct {
 	chat int64
+	kind string // of the chat, as Telegram calls it
 	in   bool
 	was  bool
 	name string // the chat's title, or the person's name
@@ -46,7 +47,7 @@ func (m *member) event() (event, error) {
 	if name == "" {
 		name = m.From.name()
 	}
-	s := standing{chat: m.Chat.ID, in: m.New.in(), was: m.Old.in(), name: name, by: m.From, date: m.Date}
+	s := standing{chat: m.Chat.ID, kind: m.Chat.Type, in: m.New.in(), was: m.Old.in(), name: name, by: m.From, date: m.Date}
 	return event{ignored: ignoredMember, standing: &s}, nil
 }
 

@@ -33,17 +33,13 @@ func (m *message) reading(me Me) reading {
 		return reading{}
 	case target != "" && !strings.EqualFold(target, me.Username):
 		return reading{otherBot: true}
-	case cmd != "" && (private || target != "" || standard[cmd]):
+	case cmd != "" && (private || target != "" || me.bare != nil && me.bare(cmd)):
 		return commanded(cmd, rest, private)
 	case private:
 		return reading{text: strip(text, spans, me), call: session.CallDirect}
 	}
 	return m.overheard(text, spans, me)
 }
-
-// standard are the commands that mean the bot in a group without its name: those of its menu there, and their aliases. Telegram hands
-// such a command to every bot of the group that may see it; others could be another bot's.
-var standard = map[string]bool{"help": true, "new": true, "stop": true, "retry": true, "cancel": true, "reset": true}
 
 // payload is what a deep link may carry (docs: Features, deep linking). Anything else behind /start isn't from one.
 var payload = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

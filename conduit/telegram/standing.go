@@ -45,12 +45,27 @@ func (p *poller) stand(ctx context.Context, s standing) ([]session.Inbound, erro
 	switch {
 	case s.in && !s.was:
 		log.Info("bot was let in")
-		return nil, nil
+		return p.added(s), nil
 	case s.in:
 		return nil, nil
 	}
 	log.Info("bot was shut out")
 	return p.stops(ctx, s)
+}
+
+// added is what somebody says who adds the bot to a group that isn't listed: a greeting, so that they hear that it isn't, and what the
+// operator is to do. A channel has nobody to tell.
+func (p *poller) added(s standing) []session.Inbound {
+	where := place{chat: s.chat}
+	if where.private() || s.kind == "channel" || p.cfg.Listed == nil || p.cfg.Listed(idOf(s.chat)) || p.cfg.Listed(idOf(p.moves.first(s.chat))) {
+		return nil
+	}
+	in := session.Inbound{
+		Key: decimal(s.chat) + "/added/" + decimal(s.date), Address: where.address(), Place: idOf(s.chat), Author: s.by.author(),
+		Call: session.CallCommand, Order: p.newest[s.chat] + "/added", Text: "/start", At: dated(s.date),
+	}
+	p.moves.settle(&in, where, p.cfg.Listed)
+	return []session.Inbound{in}
 }
 
 // maxTopics is how many topics of a chat are looked through.

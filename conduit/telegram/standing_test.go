@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orebot/conduit"
+	"orebot/core/access"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 	sim "orebot/internal/sim/telegram"
@@ -206,6 +207,38 @@ func TestBarredChatsAreGone(t *testing.T) {
 		var e *conduit.Error
 		if !errors.As(err, &e) || e.Class != conduit.Gone || len(b.Calls("sendMessage")) != 0 {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A bot that is added to a group that isn't enabled says so once, however often it is thrown out and added again, and costs no model
+// call; it says nothing in a group that is enabled, in a channel, or to who unblocks it.
+func TestWhoAddsTheBotHearsWhetherItIsEnabled(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		b.commands = true
+		closed, open, channel := b.AddSupergroup("C", false), b.AddSupergroup("O", false), b.AddChannel("News")
+		b.policy = access.Policy{Mode: access.Open, Places: []string{idOf(open)}}
+		for _, chat := range []int64{closed, open, channel} {
+			b.Kick(chat, b.ada)
+		}
+		b.Block(b.ada)
+		l := b.start(func(c *Config) { c.Listed = b.policy.OpenAt })
+		for range 2 {
+			time.Sleep(10 * time.Second)
+			for _, chat := range []int64{closed, open, channel} {
+				b.Return(chat, b.ada)
+			}
+			b.Unblock(b.ada)
+			time.Sleep(10 * time.Second)
+			b.Kick(closed, b.ada)
+		}
+		l.rest(10 * time.Second)
+		b.want(closed, "⚠️ Not enabled here. Operator: orebot access allow "+idOf(closed)+".")
+		b.want(open)
+		b.want(channel)
+		b.want(b.chat)
+		if n := len(b.model.prompts()); n != 0 {
+			t.Errorf("%d model calls", n)
 		}
 	})
 }

@@ -42,7 +42,10 @@ type Config struct {
 	Listed func(place string) bool
 	Paced  bool // keep Telegram's documented limits; else only obey its 429
 	// Menu names the commands that are shown to who types a slash, in private chats and in groups; nil: Telegram's menus are left alone.
-	Menu     func(private bool) []Command
+	Menu func(private bool) []Command
+	// Bare reports whether a command without the bot's name is for the bot in a group; nil: none is. Telegram hands such a command to
+	// every bot of the group that may see it.
+	Bare     func(name string) bool
 	Quit     <-chan struct{}  // closed: take nothing more in, but go on delivering; nil: never
 	Grace    time.Duration    // how long a post in flight may go on when Run's ctx ends; 0: the couriers' default
 	Health   Health           // default: nobody is told
@@ -186,6 +189,7 @@ func (t *Telegram) meet(me Me) {
 	}
 	t.log.Info("bot known", observe.KeyAuthor, "@"+me.Username, observe.KeyState, mode)
 	t.me = me
+	t.me.bare = t.cfg.Bare
 	close(t.known)
 	t.cfg.Health.Beat()
 }

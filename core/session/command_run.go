@@ -52,7 +52,7 @@ func (s *Stream) command(j *job) (over bool, err error) {
 func (s *Stream) consult(ctx context.Context, c Command, v View) (Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	return s.m.cfg.Commander.Do(ctx, c, v)
+	return s.m.cfg.Commander.Do(ctx, s.authorized(ctx, c), v)
 }
 
 // orSorry is the effect, or a line that there is none.

@@ -96,6 +96,17 @@ func (c *Commands) plain(cmd session.Command, v session.View) session.Effect {
 	return suggest(cmd)
 }
 
+// Guarded reports whether what a command comes to depends on its author being an administrator. It makes Commands a session.Guard.
+func (c *Commands) Guarded(cmd session.Command) bool {
+	switch r := cmd.Rights; {
+	case r.Private, r.Admin, r.Starter && cmd.Name != "whoami":
+		return false
+	case cmd.Name == "stop":
+		return !r.Asker
+	}
+	return cmd.Name == "whoami" || !allowed(cmd)
+}
+
 // allowed applies the table of who may give which command.
 func allowed(cmd session.Command) bool {
 	r := cmd.Rights

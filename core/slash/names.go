@@ -58,6 +58,12 @@ func Menu(private bool) []Entry {
 	return out
 }
 
+// Offered reports whether a name, or the command that it is an alias of, stands in that menu.
+func Offered(private bool, name string) bool {
+	sp, ok := find(name)
+	return ok && slices.ContainsFunc(Menu(private), func(e Entry) bool { return e.Name == sp.name })
+}
+
 // find returns the command of a name or alias, in small letters.
 func find(name string) (spec, bool) {
 	for _, sp := range specs() {
