@@ -44,6 +44,7 @@ func (d *daemon) background(ctx context.Context, wg *sync.WaitGroup, halt contex
 	wg.Go(func() { d.sweepBlobs(ctx) })
 	wg.Go(func() { _ = d.ages.run(ctx) }) // a failed store ends the daemon
 	wg.Go(func() { every(ctx, agesEvery, d.look(ctx)) })
+	d.runServers(ctx, wg)
 	for _, p := range d.probes {
 		wg.Go(func() { p.run(ctx) })
 	}

@@ -15,6 +15,7 @@ import (
 	"orebot/core/models"
 	"orebot/core/observe"
 	"orebot/core/session"
+	"orebot/core/tool"
 	"orebot/core/transform/attribution"
 	"orebot/core/transform/budget"
 	"orebot/internal/config"
@@ -23,6 +24,7 @@ import (
 	"orebot/provider/ollama"
 	"orebot/store/blob"
 	"orebot/store/bolt"
+	"orebot/tool/mcp"
 )
 
 // environment is what a daemon is given beside its configuration.
@@ -40,6 +42,8 @@ type daemon struct {
 	store   *bolt.Store
 	blobs   *blob.Store
 	model   *ollama.Provider
+	tools   *tool.Registry
+	servers []*mcp.Server
 	manager *session.Manager
 	health  *ops.Health
 	metrics *ops.Metrics
@@ -101,6 +105,9 @@ func (d *daemon) wireRest(net network) (err error) {
 	if err := d.wireModel(net); err != nil {
 		return usageError{err}
 	}
+	if err := d.wireTools(net); err != nil {
+		return usageError{err}
+	}
 	return d.wirePlatforms(net)
 }
 
@@ -143,10 +150,10 @@ func (d *daemon) wireModel(net network) (err error) {
 // sessions builds the Manager for these platforms.
 func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manager {
 	c := d.cfg
-	return session.New(session.Config{
+	cfg := session.Config{
 		Store: d.store, Provider: doubting{d.model, d.probes}, Platforms: platforms, Life: d.life,
 		Spec:          models.Spec{Model: c.Ollama.Model, NumCtx: c.Ollama.NumCtx, Think: c.Ollama.Think},
-		Transform:     transforms(c),
+		Transform:     transforms(c, d.tools),
 		Commander:     d.commands(),
 		Admins:        c.Access.Admins,
 		SlowNotice:    c.Chat.SlowNotice.D(),
@@ -165,17 +172,19 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 
 		Logger:   d.env.log,
 		Counters: d.metrics,
-	})
+	}
+	d.useTools(&cfg)
+	return session.New(cfg)
 }
 
 // Share of the context window that is left for the answer: a quarter.
 const answerShare = 4
 
-// transforms shape the prompt: what fits the window beside the answer and the system prompt, with that prompt in front.
-func transforms(c *config.Config) []loop.Transform {
+// transforms shape the prompt: what fits the window beside the answer, the tools and the system prompt, with that prompt in front.
+func transforms(c *config.Config, tools *tool.Registry) []loop.Transform {
 	system := budget.Estimate(ledger.Turn{}) + len(c.Chat.SystemPrompt)/budget.BytesPerToken
 	room := c.Ollama.NumCtx - c.Ollama.NumCtx/answerShare - system
-	return []loop.Transform{attribution.Speakers{}, budget.Budget{Tokens: max(room, 1)}, instructions(c.Chat.SystemPrompt)}
+	return []loop.Transform{attribution.Speakers{}, besideTools{budget.Budget{Tokens: max(room, 1)}, tools}, instructions(c.Chat.SystemPrompt)}
 }
 
 // windowBytes is what a live thread keeps of its turns: twice what a prompt can hold.

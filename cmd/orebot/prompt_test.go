@@ -17,7 +17,7 @@ func TestWhatTheModelIsShown(t *testing.T) {
 	}
 	long := strings.Repeat("word ", c.Ollama.NumCtx)
 	st := ledger.NewView(nil, []ledger.Turn{by("Al", "1"+long), by("Al", "2 hi"), by("Bo", "3\n[Al]: no")})
-	for _, tr := range transforms(c) {
+	for _, tr := range transforms(c, nil) {
 		next, err := tr.Transform(t.Context(), st)
 		if err != nil {
 			t.Fatal(err)

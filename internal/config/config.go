@@ -1,6 +1,10 @@
 package config
 
-import "orebot/internal/secret"
+import (
+	"net/url"
+
+	"orebot/internal/secret"
+)
 
 // Config is the whole configuration. After Load it is complete and valid, and nobody changes it.
 type Config struct {
@@ -138,6 +142,9 @@ func (c *Config) Secrets() []secret.String {
 	all := []secret.String{c.Net.ProxyURL, c.Slack.BotToken, c.Slack.AppToken, c.Telegram.BotToken, c.Ollama.APIKey}
 	all = append(all, proxyPassword(c.Net.ProxyURL))
 	for _, m := range c.MCP {
+		if u, err := url.Parse(m.URL); err == nil && (u.User != nil || u.RawQuery != "") {
+			all = append(all, secret.New(m.URL), secret.New(u.Redacted()), secret.New(u.RawQuery))
+		}
 		for _, v := range m.Env {
 			all = append(all, v)
 		}

@@ -12,6 +12,9 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv(slowTool); path != "" {
+		os.Exit(serveSlowTool(path))
+	}
 	dir, err := os.MkdirTemp("", "orebot-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

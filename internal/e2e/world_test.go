@@ -38,6 +38,7 @@ type world struct {
 	tgURL      string
 	health     string // host:port
 	ollamaTOML string // more of the [ollama] table
+	moreTOML   string // more tables
 	access     string // of Telegram; empty: open
 	daemons    int
 	logs       []string // the files that daemons wrote
@@ -98,9 +99,10 @@ func echo(delay time.Duration) func(ollama.Request) ollama.Reply {
 }
 
 type options struct {
-	answer func(ollama.Request) ollama.Reply
-	slack  slack.Options
-	vision bool // the model sees
+	abilities []string // of the model, beside completion
+	answer    func(ollama.Request) ollama.Reply
+	slack     slack.Options
+	vision    bool // the model sees
 }
 
 func newWorld(t testing.TB, o options) *world {
@@ -108,7 +110,7 @@ func newWorld(t testing.TB, o options) *world {
 	if o.answer == nil {
 		o.answer = echo(0)
 	}
-	abilities := []string{"completion"}
+	abilities := append([]string{"completion"}, o.abilities...)
 	if o.vision {
 		abilities = append(abilities, "vision")
 	}
@@ -168,7 +170,8 @@ num_ctx = 32768
 %s
 [http]
 listen = %q
-`, w.state(), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, ollamaKey, w.ollamaTOML, w.health)
+%s
+`, w.state(), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, ollamaKey, w.ollamaTOML, w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -33,8 +34,9 @@ func (s *Server) start() (*process, error) {
 	for k, v := range s.cfg.Env {
 		cmd.Env = append(cmd.Env, k+"="+v.Reveal())
 	}
+	slices.Sort(cmd.Env)
 	cmd.SysProcAttr = apartAttr()
-	cmd.Stderr = &lines{log: s.log, redact: s.redact}
+	cmd.Stderr = &lines{log: s.log, redact: s.redact, margin: longest(s.cfg.Env)}
 	cmd.WaitDelay = termTime // who inherited stderr may hold it open
 	in, err := cmd.StdinPipe()
 	if err != nil {

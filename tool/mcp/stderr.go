@@ -21,6 +21,7 @@ type lines struct {
 	redact  *secret.Redactor
 	rest    []byte // of a line that hasn't ended
 	skip    bool   // until the line's end
+	margin  int    // as long as the longest secret
 	written int
 }
 
@@ -32,8 +33,12 @@ func (l *lines) Write(p []byte) (int, error) {
 		}
 		ended := bytes.HasSuffix(piece, []byte("\n"))
 		if ended || !l.skip && len(l.rest) > maxLine {
-			if !l.skip {
+			switch {
+			case l.skip:
+			case ended:
 				l.say(l.rest)
+			default: // the cut may go through a secret, which then isn't recognised
+				l.say(l.rest[:max(0, len(l.rest)-l.margin)])
 			}
 			l.rest, l.skip = l.rest[:0], !ended
 		}
@@ -50,4 +55,11 @@ func (l *lines) say(line []byte) {
 		text = "it says much; no more of it is logged"
 	}
 	l.log.Debug("mcp server says", observe.KeyText, l.redact.Redact(text))
+}
+
+func longest(env map[string]secret.String) (n int) {
+	for _, v := range env {
+		n = max(n, len(v.Reveal()))
+	}
+	return n
 }
