@@ -1,0 +1,94 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"orebot/conduit"
+	"orebot/core/session"
+)
+
+// statusOf is what stands behind the bot's name.
+func statusOf(s session.Sign) string {
+	detail := []rune(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>&`\n\t", r) {
+			return -1
+		}
+		return r
+	}, printable(s.Detail)))
+	name := string(detail[:min(len(detail), 40)])
+	switch s.Activity {
+	case session.ActivityQueued:
+		if n, err := strconv.Atoi(s.Detail); err == nil && n >= 0 && n < 1e6 {
+			return "has you " + ordinal(n+1) + " in line"
+		}
+		return "has you in line"
+	case session.ActivityLoading:
+		return "is loading " + orElse(name, "the model") + "…"
+	case session.ActivityTool:
+		return "is using " + orElse(name, "a tool") + "…"
+	case session.ActivitySlow:
+		return "is still working…"
+	}
+	return "is thinking…"
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// ordinal prints 1st, 2nd, 3rd, 4th, 11th.
+func ordinal(n int) string {
+	end := "th"
+	if n/10%10 != 1 {
+		end = [...]string{"th", "st", "nd", "rd", "th", "th", "th", "th", "th", "th"}[n%10]
+	}
+	return strconv.Itoa(n) + end
+}
+
+// setStatus sets a thread's status. An app that can't is asked again after an hour.
+func (api *API) setStatus(ctx context.Context, at place, root, text string) error {
+	const method = "assistant.threads.setStatus"
+	err := api.quietly(ctx, method, func(ctx context.Context) error {
+		_, err := api.ask(ctx, method, url.Values{"channel_id": {at.channel}, "thread_ts": {root}, "status": {text}})
+		return err
+	})
+	if neverStatus(err) {
+		api.signs.hold(method, statusAgain, err)
+	}
+	return err
+}
+
+// neverStatus reports whether Slack doesn't let the app set a status anywhere.
+func neverStatus(err error) bool {
+	switch codeOf(err) {
+	case "unknown_method", "deprecated_endpoint", "method_deprecated", "missing_scope", "not_allowed_token_type", "feature_not_enabled":
+		return true
+	}
+	var status slackgo.StatusCodeError
+	return errors.As(err, &status) && status.Code == http.StatusNotFound
+}
+
+// refusesStatus reports whether Slack said no to a status, rather than not now.
+func refusesStatus(err error) bool {
+	if err == nil {
+		return false
+	}
+	if neverStatus(err) {
+		return true
+	}
+	switch classify(err).Class {
+	case conduit.Malformed, conduit.Gone, conduit.Dead:
+		return true
+	}
+	return false
+}
