@@ -42,7 +42,8 @@ func commandText(text string, me identity) string {
 	return "/" + text
 }
 
-// buttonOf makes a signal of a click on one of the bot's buttons.
+// buttonOf makes a signal of a click on one of the bot's buttons. One under what answered a slash command in a channel, which stands
+// in no thread and which only one person sees, is that command written there.
 func buttonOf(payload []byte, me identity, known func(channel string) bool, now time.Time) (in session.Inbound, ignored string) {
 	var p object
 	_ = json.Unmarshal(payload, &p)
@@ -60,16 +61,19 @@ func buttonOf(payload []byte, me identity, known func(channel string) bool, now 
 	}
 	thread := firstOf(box.text("thread_ts"), p.object("message").text("thread_ts"))
 	at := place{team: me.team, channel: id, thread: thread}
+	name := strings.TrimPrefix(action.text("action_id"), actionPrefix)
+	in.Author, in.Key = author, entryKey(me.team, id, ts)+"/button/"+nameable(firstOf(action.text("action_ts"), p.text("trigger_id")), payload)
 	switch {
+	case in.Place != "" && thread == "" && box.flag("is_ephemeral"):
+		in.Call, in.Text = session.CallCommand, "/"+name
+		return in, ""
 	case in.Place != "" && thread == "":
 		at.thread = ts
 	case thread != "" && !validTS(thread):
 		return session.Inbound{}, ignoredInvalid
 	}
-	in.Address, in.Author = at.address(), author
+	in.Address, in.Action = at.address(), name
 	in.Signal, in.Target, in.TargetKey = session.SignalButton, ts, entryKey(me.team, id, ts)
-	in.Action = strings.TrimPrefix(action.text("action_id"), actionPrefix)
-	in.Key = in.TargetKey + "/button/" + nameable(firstOf(action.text("action_ts"), p.text("trigger_id")), payload)
 	return in, ""
 }
 

@@ -69,12 +69,13 @@ func TestButtonOf(t *testing.T) {
 		ReplyURL: "https://hooks.slack.com/x",
 	}
 	for payload, where := range map[string]string{
-		click + `"channel":{"id":"C1","name":"dev"},"container":{"message_ts":"2.2","thread_ts":"1.1"}` + retry:            "C1/1.1",
-		click + `"channel":{"id":"C1","name":"dev"},"message":{"ts":"2.2","thread_ts":"1.1"}` + retry:                      "C1/1.1",
-		click + `"channel":{"id":"C1","name":"dev"},"container":{"message_ts":"2.2"}` + retry:                              "C1/2.2",
-		click + `"channel":{"id":"D1","name":"directmessage"},"container":{"message_ts":"2.2"}` + retry:                    "D1",
-		click + `"container":{"channel_id":"D1","message_ts":"2.2","thread_ts":"1.1"}` + retry:                             "D1/1.1",
-		click + `"channel":{"id":"C1","name":"privategroup"},"container":{"message_ts":"2.2","is_ephemeral":true}` + retry: "C1/2.2",
+		click + `"channel":{"id":"C1","name":"dev"},"container":{"message_ts":"2.2","thread_ts":"1.1"}` + retry:                              "C1/1.1",
+		click + `"channel":{"id":"C1","name":"dev"},"message":{"ts":"2.2","thread_ts":"1.1"}` + retry:                                        "C1/1.1",
+		click + `"channel":{"id":"C1","name":"dev"},"container":{"message_ts":"2.2"}` + retry:                                                "C1/2.2",
+		click + `"channel":{"id":"D1","name":"directmessage"},"container":{"message_ts":"2.2"}` + retry:                                      "D1",
+		click + `"container":{"channel_id":"D1","message_ts":"2.2","thread_ts":"1.1"}` + retry:                                               "D1/1.1",
+		click + `"channel":{"id":"C1","name":"privategroup"},"container":{"message_ts":"2.2","thread_ts":"1.1","is_ephemeral":true}` + retry: "C1/1.1",
+		click + `"channel":{"id":"D1","name":"directmessage"},"container":{"message_ts":"2.2","is_ephemeral":true}` + retry:                  "D1",
 	} {
 		want := base
 		want.Address = session.Address("slack:T1/" + where)
@@ -84,6 +85,14 @@ func TestButtonOf(t *testing.T) {
 		if got, why := buttonOf([]byte(payload), me, dmOnly, now); why != "" || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q\n%s\nwant\n%s", payload, why, inJSON(got), inJSON(want))
 		}
+	}
+	wide := session.Inbound{
+		Key: base.Key, Address: "slack:T1/C1", Place: base.Place, Author: base.Author, Call: session.CallCommand, Text: "/retry",
+		Order: base.Order, At: now, ReplyURL: base.ReplyURL,
+	}
+	under := click + `"channel":{"id":"C1","name":"privategroup"},"container":{"message_ts":"2.2","is_ephemeral":true}` + retry
+	if got, why := buttonOf([]byte(under), me, dmOnly, now); why != "" || !reflect.DeepEqual(got, wide) || !got.Threadless() {
+		t.Errorf("under what answered a slash command: %q\n%s", why, inJSON(got))
 	}
 	for payload, want := range map[string]string{
 		`[]`: ignoredInteractive, `{"type":"view_submission"}`: ignoredInteractive, `{"type":"block_actions","actions":[]}`: ignoredInteractive,

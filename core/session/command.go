@@ -107,7 +107,7 @@ func SystemFrom(ctx context.Context) (string, bool) {
 }
 
 // Threadless reports whether a command came from where its platform can't tell which conversation is meant: Slack's slash commands
-// carry no thread, so that in a channel they name the channel alone.
+// carry no thread, so that in a channel they name the channel alone. A button stands in the conversation that it is about.
 func (in Inbound) Threadless() bool {
-	return in.Call == CallCommand && in.ReplyURL != "" && in.Place != ""
+	return in.Call == CallCommand && in.Signal == SignalNone && in.ReplyURL != "" && in.Place != ""
 }

@@ -55,7 +55,16 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 	s.log(j).Error(modelTrouble(kind), observe.KeyError, err, observe.KeyAttempt, try)
 	sev, text := s.explain(err, kind, time.Since(begin), s.m.asking(j.addr))
 	aside := kind == provider.KindTooLong || kind == provider.KindRefused
-	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside})
+	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside, offers: offersAfter(kind)})
+}
+
+// offersAfter are the commands that help after a failure of the model.
+func offersAfter(kind provider.Kind) []string {
+	switch kind {
+	case provider.KindUnreachable, provider.KindBusy, provider.KindTimeout, provider.KindEmpty, provider.KindIncomplete:
+		return []string{"retry"}
+	}
+	return nil
 }
 
 // maxDense is how often the budget is halved at most: to a sixteenth, which would take a script with five tokens a byte.
