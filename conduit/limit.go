@@ -7,16 +7,30 @@ import (
 	"orebot/core/ledger"
 )
 
-// limitNote ends an answer that the model had no room to finish.
-const limitNote = "*Stopped at the length limit; say 'go on'.*"
+// These end an answer that was cut: by the lack of room to finish, or because the model didn't find its end.
+const (
+	limitNote  = "*Stopped at the length limit; say 'go on'.*"
+	repeatNote = "*Stopped here, because it only repeated itself from then on.*"
+)
+
+// cutNote returns the note for what cut an answer, or "".
+func cutNote(reason string) string {
+	switch reason {
+	case "length":
+		return limitNote
+	case "repeat":
+		return repeatNote
+	}
+	return ""
+}
 
 // sourceOf returns the Markdown that shows a turn, with a note where the answer was cut. It depends on the turn alone, so that
 // offsets into it hold for ever.
 func sourceOf(t ledger.Turn) string {
 	text := t.Text()
 	for _, a := range t.Artifacts {
-		if f, ok := a.(artifact.Finish); ok && f.Reason == "length" {
-			return strings.TrimRight(text, " \n") + openFence(text) + "\n\n" + limitNote
+		if f, ok := a.(artifact.Finish); ok && cutNote(f.Reason) != "" {
+			return strings.TrimRight(text, " \n") + openFence(text) + "\n\n" + cutNote(f.Reason)
 		}
 	}
 	return text

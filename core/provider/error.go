@@ -32,13 +32,15 @@ const (
 	KindRefused
 	// KindDenied: the server doesn't accept who is asking.
 	KindDenied
+	// KindRepeats: the answer was the same few words over and over.
+	KindRepeats
 )
 
 // String returns a short name for logs and metrics.
 func (k Kind) String() string {
 	names := [...]string{
 		"unknown", "unreachable", "busy", "model missing", "timeout",
-		"incomplete", "empty", "too long", "refused", "denied",
+		"incomplete", "empty", "too long", "refused", "denied", "repeats",
 	}
 	if int(k) < len(names) {
 		return names[k]
@@ -96,7 +98,7 @@ func KindOf(err error) Kind {
 // Retryable reports whether the same call may succeed later by itself.
 func Retryable(k Kind) bool {
 	switch k {
-	case KindUnreachable, KindBusy, KindTimeout, KindIncomplete, KindEmpty:
+	case KindUnreachable, KindBusy, KindTimeout, KindIncomplete, KindEmpty, KindRepeats:
 		return true
 	}
 	return false

@@ -51,6 +51,7 @@ func TestKinds(t *testing.T) {
 		{provider.KindTooLong, "too long", false},
 		{provider.KindRefused, "refused", false},
 		{provider.KindDenied, "denied", false},
+		{provider.KindRepeats, "repeats", true},
 		{200, "kind 200", false},
 	}
 	for _, tt := range tests {

@@ -118,7 +118,7 @@ func (s *Stream) again(err error, kind provider.Kind, try int, begin time.Time) 
 	if errors.As(err, &pe) && pe.After > 0 {
 		wait = pe.After
 	}
-	if kind == provider.KindEmpty || kind == provider.KindIncomplete {
+	if kind == provider.KindEmpty || kind == provider.KindIncomplete || kind == provider.KindRepeats {
 		return wait, try < 2
 	}
 	return wait, time.Since(begin)+wait <= s.m.cfg.RetryFor

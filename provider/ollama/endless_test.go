@@ -1,12 +1,16 @@
 package ollama_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"orebot/core/models"
+	"orebot/core/provider"
+	sim "orebot/internal/sim/ollama"
 	"orebot/provider/ollama"
 )
 
@@ -15,8 +19,8 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 	left := make(chan struct{})
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(left)
-		line := []byte(`{"model":"m","message":{"role":"assistant","content":"` + strings.Repeat("word ", 400) + "\"},\"done\":false}\n")
-		for r.Context().Err() == nil {
+		for i := 0; r.Context().Err() == nil; i++ {
+			line := []byte(`{"model":"m","message":{"role":"assistant","content":"` + strings.Repeat(fmt.Sprint("word", i, " "), 400/4) + "\"},\"done\":false}\n")
 			if _, err := w.Write(line); err != nil {
 				return
 			}
@@ -32,4 +36,31 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 		t.Errorf("%d bytes were taken, want about 256 KiB", n)
 	}
 	<-left
+}
+
+// Endless repetition is ended early, with what was good of it; where that is nothing, it is a failure of its own kind. The server isn't
+// heard any longer.
+func TestEndlessRepetition(t *testing.T) {
+	good := strings.SplitAfter("This is the whole answer, in one sentence that is long enough. ", " ")
+	raw := func(status int, body string) sim.Reply { return sim.Reply{Raw: &sim.Raw{Status: status, Body: body}} }
+	replies := map[string]sim.Reply{
+		"good":    {Chunks: append(good, slices.Repeat([]string{"And so on. "}, 3000)...)},
+		"bad":     {Chunks: []string{"again "}, Endless: true},
+		"thought": {Thinking: slices.Repeat([]string{"hm "}, 3000), Chunks: []string{"late"}},
+		"abort":   {Chunks: slices.Repeat([]string{"x"}, 31), End: sim.EOF, After: 31},
+		"newer":   {Chunks: []string{"a", "b"}, End: sim.Fail, After: 2, Error: "prediction aborted, token repeat limit reached"},
+		"newest":  raw(500, `{"error":"prediction aborted, token repeat limit reached"}`),
+	}
+	s, p := serve(t, sim.Options{Answer: func(r sim.Request) sim.Reply { return replies[r.Last()] }})
+	got, err := ask(t, p, "good", models.Spec{NumCtx: 8192})
+	if err != nil || got.finish != "repeat" || !strings.HasPrefix(got.text, strings.Join(good, "")) || len(got.text) > 1000 {
+		t.Errorf("%d bytes, finish %q, %v", len(got.text), got.finish, err)
+	}
+	for _, name := range []string{"bad", "thought", "abort", "newer", "newest"} {
+		_, err := ask(t, p, name, models.Spec{NumCtx: 8192})
+		wantError(t, err, provider.KindRepeats, name != "newest", "repeat")
+	}
+	if err := s.WaitFor(t.Context(), func(rs []sim.Request) bool { return rs[0].Lines < 1000 && !rs[0].Ended.IsZero() }); err != nil {
+		t.Error(err)
+	}
 }

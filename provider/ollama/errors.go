@@ -129,10 +129,15 @@ func (r *refusal) kind() provider.Kind {
 		return provider.KindUnreachable
 	case permanent(r.text):
 		return provider.KindRefused
+	case strings.Contains(r.text, repeatLimit):
+		return provider.KindRepeats
 	default:
 		return provider.KindIncomplete
 	}
 }
+
+// repeatLimit is in what servers behind 0.17 say when they end an answer of one token: "prediction aborted, token repeat limit reached".
+const repeatLimit = "token repeat limit"
 
 func containsAny(text string, parts ...string) bool {
 	for _, p := range parts {
@@ -164,6 +169,8 @@ func lineKind(text string) provider.Kind {
 		return provider.KindRefused
 	case strings.Contains(text, "server busy"):
 		return provider.KindBusy
+	case strings.Contains(text, repeatLimit):
+		return provider.KindRepeats
 	default:
 		return provider.KindIncomplete
 	}

@@ -102,10 +102,10 @@ func TestFailures(t *testing.T) {
 	wantError(t, err, provider.KindRefused, false, "no model is named")
 }
 
-func TestRepeatedTokenIsIncomplete(t *testing.T) {
+func TestRepeatedTokenAndDeadRunner(t *testing.T) {
 	_, p := serve(t, sim.Options{})
 	_, err := ask(t, p, "/same", models.Spec{})
-	wantError(t, err, provider.KindIncomplete, true, "")
+	wantError(t, err, provider.KindRepeats, true, "repeats itself")
 	_, err = ask(t, p, "/die", models.Spec{})
 	wantError(t, err, provider.KindIncomplete, true, "unexpected EOF")
 }

@@ -83,7 +83,7 @@ func TestRealServerFails(t *testing.T) {
 	_, err = ask(t, p, "/empty", models.Spec{})
 	wantError(t, err, provider.KindEmpty, false, "")
 	_, err = ask(t, p, "/same", models.Spec{})
-	wantError(t, err, provider.KindIncomplete, true, "")
+	wantError(t, err, provider.KindRepeats, true, "")
 	_, err = ask(t, p, "x", models.Spec{Options: map[string]any{"num_ctx": "many"}})
 	wantError(t, err, provider.KindRefused, false, "integer")
 }

@@ -31,13 +31,16 @@ type stream struct {
 	idle time.Duration
 	warm func() // to be called with the first artifact
 
-	split   thinkSplitter
-	sent    bool // some artifact went out
-	said    bool // a text or a tool call did
-	thought bool
-	calls   int
-	size    int // bytes of text and reasoning so far
-	last    line
+	split    thinkSplitter
+	spoken   repeatGuard
+	pondered repeatGuard
+	sent     bool // some artifact went out
+	said     bool // a text or a tool call did
+	thought  bool
+	loops    bool // it repeats itself without end
+	calls    int
+	size     int // bytes of text and reasoning so far
+	last     line
 }
 
 // maxAnswer is how much text and reasoning one answer may hold, in bytes. A server that ignores num_predict can't fill the memory.
@@ -53,16 +56,19 @@ func (s *stream) read(body io.Reader) error {
 		raw, err := lines.next()
 		s.dog.stop()
 		if err != nil {
-			return &failure{provider.KindIncomplete, broken(err)}
+			return s.broken(err)
 		}
 		if err := s.take(raw); err != nil {
 			return err
 		}
+		if s.loops { // the rest isn't read, which makes the server stop
+			return s.cutLoop()
+		}
 		if s.last.Done {
 			break
 		}
-		if s.size > maxAnswer { // the rest isn't read, which makes the server stop
-			s.last.DoneReason = "length"
+		if s.size > maxAnswer { // likewise
+			s.last.DoneReason = finishLength
 			return s.finish()
 		}
 		s.dog.arm(s.idle, errSilent)
@@ -76,13 +82,32 @@ func (s *stream) read(body io.Reader) error {
 	return nil
 }
 
-// broken gives the end of a stream without done its name.
-func broken(err error) error {
-	if errors.Is(err, io.EOF) {
-		return errors.New("the stream ended before the answer was complete")
+// broken gives the end of a stream without done its name. Servers up to 0.17 end so what repeats one token.
+func (s *stream) broken(err error) error {
+	switch {
+	case !errors.Is(err, io.EOF):
+		return &failure{provider.KindIncomplete, err}
+	case s.spoken.aborted() || s.pondered.aborted():
+		return &failure{provider.KindRepeats, errRepeats}
+	default:
+		return &failure{provider.KindIncomplete, errors.New("the stream ended before the answer was complete")}
 	}
-	return err
 }
+
+// cutLoop ends an answer that repeats itself: with what was good of it, if anything was.
+func (s *stream) cutLoop() error {
+	if !s.said || !s.spoken.good() && s.calls == 0 {
+		return &failure{provider.KindRepeats, errRepeats}
+	}
+	s.last.DoneReason = finishRepeat
+	return s.finish()
+}
+
+// Why an answer ended before it was complete.
+const (
+	finishLength = "length"
+	finishRepeat = "repeat"
+)
 
 // take sends what one line holds.
 func (s *stream) take(raw []byte) error {
@@ -131,7 +156,7 @@ func (s *stream) call(c api.ToolCall) error {
 	if c.Function.Name == "" {
 		return nil
 	}
-	if err := s.content(s.split.end()); err != nil {
+	if err := s.rest(); err != nil {
 		return err
 	}
 	if c.ID == "" {
@@ -148,7 +173,15 @@ func (s *stream) content(reasoning, text string) error {
 	}
 	s.said = true
 	s.size += len(text)
-	return s.send(artifact.TextDelta{Content: text})
+	if err := s.freeReasoning(); err != nil {
+		return err
+	}
+	out, over := s.spoken.add(text)
+	s.loops = s.loops || over
+	if out == "" {
+		return nil
+	}
+	return s.send(artifact.TextDelta{Content: out})
 }
 
 func (s *stream) reasoning(text string) error {
@@ -157,13 +190,26 @@ func (s *stream) reasoning(text string) error {
 	}
 	s.thought = s.thought || strings.TrimSpace(text) != ""
 	s.size += len(text)
-	return s.send(artifact.ReasoningDelta{Content: text})
+	out, over := s.pondered.add(text)
+	s.loops = s.loops || over
+	if out == "" {
+		return nil
+	}
+	return s.send(artifact.ReasoningDelta{Content: out})
+}
+
+// freeReasoning sends what is held of the reasoning: text comes behind it.
+func (s *stream) freeReasoning() error {
+	if out := s.pondered.release(); out != "" {
+		return s.send(artifact.ReasoningDelta{Content: out})
+	}
+	return nil
 }
 
 // finish ends a complete answer: its rest, what it cost, and why it ended if not by itself. One that says nothing is an
 // error, and costs nothing that anyone could show.
 func (s *stream) finish() error {
-	if err := s.content(s.split.end()); err != nil {
+	if err := s.rest(); err != nil {
 		return err
 	}
 	if !s.said {
@@ -174,8 +220,25 @@ func (s *stream) finish() error {
 			return err
 		}
 	}
-	if s.last.DoneReason == "length" {
-		return s.send(provider.Finish{Reason: "length"})
+	if r := s.last.DoneReason; r == finishLength || r == finishRepeat {
+		return s.send(provider.Finish{Reason: r})
+	}
+	return nil
+}
+
+// rest sends what is still held of the text; of an answer that repeats itself, nothing.
+func (s *stream) rest() error {
+	if s.loops {
+		return nil
+	}
+	if err := s.content(s.split.end()); err != nil {
+		return err
+	}
+	if err := s.freeReasoning(); err != nil {
+		return err
+	}
+	if out := s.spoken.release(); out != "" {
+		return s.send(artifact.TextDelta{Content: out})
 	}
 	return nil
 }
@@ -183,7 +246,7 @@ func (s *stream) finish() error {
 // nothing says how an answer came to be empty.
 func (s *stream) nothing() error {
 	switch {
-	case s.thought && s.last.DoneReason == "length":
+	case s.thought && s.last.DoneReason == finishLength:
 		return errors.New("the model spent all its tokens on reasoning")
 	case s.thought:
 		return errors.New("the model only reasoned")

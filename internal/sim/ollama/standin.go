@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 // unless the message ends with a trigger:
 //
 //	/hello      the greeting of the tiny scripted test model
-//	/long       endless counting, a line of eight words at a time
+//	/long       endless counting, a numbered line of eight words at a time
 //	/empty      nothing
 //	/think      thinks, then answers, whatever the request says about thinking
 //	/onlythink  thinks and answers nothing
@@ -34,13 +35,22 @@ func StandIn(r Request) Reply {
 	return Say(strings.SplitAfter("I am a stand-in: no language model is running here. You said: "+last, " ")...)
 }
 
+// counting counts to eight over and over, and numbers the lines, so that no line is like another.
+func counting(lines int) []string {
+	var out []string
+	for i := range lines {
+		out = append(out, strings.SplitAfter(fmt.Sprintf("one two three four five six seven eight (%d)\n", i+1), " ")...)
+	}
+	return out
+}
+
 func triggered(trigger string) (Reply, bool) {
 	clock := ToolCall{Name: "get_time", Arguments: `{"tz":"UTC"}`}
 	switch trigger {
 	case "/hello":
 		return Say("Hello", ", I am", " a tiny", " scripted", " model", "."), true
 	case "/long":
-		return Reply{Chunks: strings.SplitAfter("one two three four five six seven eight\n", " "), Endless: true,
+		return Reply{Chunks: counting(2000), Endless: true,
 			Between: time.Millisecond}, true
 	case "/empty", "/badtool":
 		return Reply{Eval: 9}, true
