@@ -68,6 +68,14 @@ type doubting struct {
 	probes []probe
 }
 
+// Slots returns how many calls the hosts that are there take at once.
+func (d doubting) Slots() int {
+	if s, ok := d.Provider.(interface{ Slots() int }); ok {
+		return s.Slots()
+	}
+	return 0
+}
+
 // Invoke asks the model; see provider.Provider.
 func (d doubting) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch chan<- artifact.Artifact,
 	opts ...provider.InvokeOption) error {

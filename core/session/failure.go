@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"orebot/core/loop"
@@ -53,7 +54,7 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		return false, nil
 	}
 	s.log(j).Error(modelTrouble(kind), observe.KeyError, err, observe.KeyAttempt, try)
-	sev, text := s.explain(err, kind, time.Since(begin), s.m.asking(j.addr))
+	sev, text := s.explain(err, kind, time.Since(begin), j.addr)
 	aside := kind == provider.KindTooLong || kind == provider.KindRefused
 	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside, offers: offersAfter(kind)})
 }
@@ -158,9 +159,9 @@ func modelTrouble(k provider.Kind) string {
 	return "model failed"
 }
 
-// explain says what happened and what to do; again is how the question is asked again.
-func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, again string) (loop.Severity, string) {
-	model := s.model()
+// explain says what happened and what to do at an address.
+func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a Address) (loop.Severity, string) {
+	model, again, prefix := s.model(), s.m.asking(a), s.m.prefix(a)
 	var pe *provider.Error
 	if errors.As(err, &pe) && pe.Model != "" {
 		model = pe.Model
@@ -171,11 +172,13 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, aga
 	case provider.KindBusy:
 		return loop.SeverityWarn, "The model server is too busy; " + again + " in a minute."
 	case provider.KindModelMissing:
-		return loop.SeverityError, fmt.Sprintf("`%s` isn't installed. Operator: `ollama pull %s`.", model, model)
+		return loop.SeverityError, missing(model, installed(pe), prefix)
 	case provider.KindTimeout:
 		return loop.SeverityError, fmt.Sprintf("The model went silent for %s. Please ask again, or something shorter.", about(max(after, time.Second)))
 	case provider.KindEmpty, provider.KindIncomplete:
 		return loop.SeverityWarn, "The model stopped without an answer; I tried twice; " + again + "."
+	case provider.KindRepeats:
+		return loop.SeverityWarn, "The model only repeated itself; I stopped it twice. Ask in other words; " + again + "."
 	case provider.KindTooLong:
 		return loop.SeverityWarn, fmt.Sprintf("That is more than `%s` can read at once. Please send less.", model)
 	case provider.KindDenied:
@@ -183,4 +186,20 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, aga
 	default:
 		return loop.SeverityError, "The model server refused this request. Please ask in another way."
 	}
+}
+
+// missing says that a model isn't there, and what is: somebody in the chat can choose that, the operator can install the other.
+func missing(model string, here []string, prefix string) string {
+	if len(here) == 0 {
+		return fmt.Sprintf("`%s` isn't installed. Operator: `ollama pull %s`.", model, model)
+	}
+	return fmt.Sprintf("`%s` isn't installed. Here: %s. `%smodel %s`", model, strings.Join(here, ", "), prefix, here[0])
+}
+
+// installed returns what a provider says of the models that are there.
+func installed(e *provider.Error) []string {
+	if e == nil {
+		return nil
+	}
+	return e.Installed
 }

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,24 +21,41 @@ const everyone = 1 << 20
 const placeAfter = 3 * time.Second
 
 // gate lets a bounded number of calls through to the provider. The rest wait: first come those whose person has the fewest calls under
-// way, then those who have waited longest, so that one busy person doesn't starve the others.
+// way, then people take turns, and a person's own calls come in their order: nobody who asks in many threads starves the others.
 type gate struct {
 	next provider.Provider
+	n    int
 
 	mu      sync.Mutex
-	free    int
-	running map[string]int // calls under way, by person
+	busy    int            // calls under way
+	running map[string]int // by person
 	line    []*waiter      // in the order of arrival
+	round   int            // that of the call let in last
+	rounds  map[string]int // the last round in which a person has a call; missing: none after the present one
 }
 
 // waiter is a call that waits.
 type waiter struct {
 	who   string
+	round int           // in each round every person who waits has one call
 	admit chan struct{} // closed once it may go on
 }
 
+// slotted is a Provider that knows how many calls it can take at once, which may change. 0: any number.
+type slotted interface{ Slots() int }
+
 func newGate(p provider.Provider, n int) *gate {
-	return &gate{next: p, free: n, running: map[string]int{}}
+	return &gate{next: p, n: n, running: map[string]int{}, rounds: map[string]int{}}
+}
+
+// limit returns how many calls may be under way: as many as the provider takes, where it says.
+func (g *gate) limit() int {
+	if s, ok := g.next.(slotted); ok {
+		if n := s.Slots(); n > 0 {
+			return n
+		}
+	}
+	return g.n
 }
 
 // Invoke waits for its turn, then calls. A call that waits ends with ctx.
@@ -55,8 +74,7 @@ func (g *gate) enter(ctx context.Context, who string) error {
 		return err
 	}
 	g.mu.Lock()
-	w := &waiter{who: who, admit: make(chan struct{})}
-	g.line = append(g.line, w)
+	w := g.join(who)
 	g.serve()
 	g.mu.Unlock()
 	patience := time.NewTimer(placeAfter)
@@ -77,6 +95,18 @@ func (g *gate) enter(ctx context.Context, who string) error {
 	}
 }
 
+// join puts a call at the end of the line. The caller holds the lock.
+func (g *gate) join(who string) *waiter {
+	round := g.round
+	if last, ok := g.rounds[who]; ok {
+		round = max(round, last+1)
+	}
+	w := &waiter{who: who, round: round, admit: make(chan struct{})}
+	g.rounds[who] = round
+	g.line = append(g.line, w)
+	return w
+}
+
 // giveUp takes a call out of the line. One that was let in meanwhile gives its place back.
 func (g *gate) giveUp(ctx context.Context, w *waiter) error {
 	g.mu.Lock()
@@ -94,7 +124,7 @@ func (g *gate) giveUp(ctx context.Context, w *waiter) error {
 func (g *gate) leave(who string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.free++
+	g.busy--
 	if g.running[who]--; g.running[who] == 0 {
 		delete(g.running, who)
 	}
@@ -103,21 +133,24 @@ func (g *gate) leave(who string) {
 
 // serve lets in whoever comes next. The caller holds the lock.
 func (g *gate) serve() {
-	for g.free > 0 && len(g.line) > 0 {
+	for limit := g.limit(); g.busy < limit && len(g.line) > 0; {
 		i := first(g.line, g.running)
 		w := g.line[i]
 		g.line = slices.Delete(g.line, i, i+1)
-		g.free--
+		g.busy++
 		g.running[w.who]++
+		g.round = max(g.round, w.round)
 		close(w.admit)
 	}
+	maps.DeleteFunc(g.rounds, func(_ string, last int) bool { return last < g.round })
 }
 
 // first returns the index of the waiter that comes next.
 func first(line []*waiter, running map[string]int) int {
 	best := 0
 	for i, w := range line {
-		if running[w.who] < running[line[best].who] {
+		b := line[best]
+		if d := cmp.Compare(running[w.who], running[b.who]); d < 0 || d == 0 && w.round < b.round {
 			best = i
 		}
 	}

@@ -50,7 +50,7 @@ type Config struct {
 	Platforms map[string]Platform // by conduit name; a message of any other is ignored
 
 	SlowNotice    time.Duration // after how long people are told once that an answer takes long; 0: never
-	MaxConcurrent int           // turns in flight with the model; 0: 4
+	MaxConcurrent int           // turns in flight with a model that doesn't say how many it takes; 0: 4
 	RetryFor      time.Duration // how long a failing model server is tried again; 0: never
 	MaxAge        time.Duration // an older question gets a line, not an answer; 0: any age is answered
 	ShutdownGrace time.Duration // how long turns in flight may finish after Run's ctx has ended

@@ -172,6 +172,7 @@ func TestAModelThatStaysAwayEndsInANotice(t *testing.T) {
 		{provider.KindTimeout, "went silent", false},
 		{provider.KindEmpty, "I tried twice", false},
 		{provider.KindIncomplete, "I tried twice", false},
+		{provider.KindRepeats, "repeated itself", false},
 		{provider.KindTooLong, "send less", true},
 		{provider.KindRefused, "refused", true},
 		{provider.KindDenied, "check its key", false},

@@ -111,7 +111,7 @@ func TestKindOfRefusals(t *testing.T) {
 		"model requires more system memory (28.6 GiB) than is available (23.0 GiB)":          "refused",
 		"no user query found in messages":                                                    "refused",
 		"error parsing tool call: raw='{' err=unexpected end of JSON input":                  "incomplete",
-		"prediction aborted, token repeat limit reached":                                     "incomplete",
+		"prediction aborted, token repeat limit reached":                                     "repeats",
 		"an error was encountered while running the model: unexpected EOF":                   "incomplete",
 	} {
 		if got := (&refusal{status: 500, json: true, text: text}).kind().String(); got != want {

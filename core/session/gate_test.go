@@ -1,0 +1,143 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/models"
+	"orebot/core/provider"
+)
+
+// slow answers each call after ten seconds, and takes down for whom it was.
+type slow struct {
+	mu    sync.Mutex
+	slots int
+	now   int
+	most  int
+	order []string
+}
+
+func (s *slow) Slots() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.slots
+}
+
+func (s *slow) Invoke(ctx context.Context, _ ledger.State, spec models.Spec, _ chan<- artifact.Artifact, _ ...provider.InvokeOption) error {
+	s.mu.Lock()
+	s.order = append(s.order, spec.Model)
+	s.now++
+	s.most = max(s.most, s.now)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.now--
+	}()
+	return sleep(ctx, 10*time.Second)
+}
+
+// crowd lets people call, in the order given, a millisecond apart: "a1" is the first call of a.
+func crowd(ctx context.Context, g *gate, wg *sync.WaitGroup, calls ...string) {
+	for _, c := range calls {
+		wg.Go(func() {
+			_ = g.Invoke(withCaller(ctx, c[:1]), nil, models.Spec{Model: c}, nil)
+		})
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Reports 65 and 75: nobody is dropped, people take turns however many calls one of them has waiting, and each person's calls keep their order.
+func TestPeopleTakeTurns(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "a1 b1 c1 a2 b2 a3 a4 a5 a6",
+		2: "a1 a2 b1 c1 a3 b2 a4 a5 a6",
+		3: "a1 a2 a3 b1 c1 a4 b2 a5 a6",
+	} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, wg := &slow{slots: n}, &sync.WaitGroup{}
+				g := newGate(p, 99)
+				crowd(t.Context(), g, wg, "a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "c1")
+				wg.Wait()
+				if got := strings.Join(p.order, " "); got != want || p.most != n {
+					t.Errorf("%s, %d at once; want %s, %d at once", got, p.most, want, n)
+				}
+				if g.busy != 0 || len(g.line)+len(g.running) != 0 || len(g.rounds) > 3 {
+					t.Errorf("left behind: %+v", g)
+				}
+			})
+		})
+	}
+}
+
+// Somebody who comes again and again, one call at a time, doesn't pass those who wait.
+func TestNobodyIsPassedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, wg := &slow{slots: 1}, &sync.WaitGroup{}
+		g := newGate(p, 1)
+		for _, who := range []string{"x", "y"} {
+			wg.Go(func() {
+				for i := range 9 {
+					_ = g.Invoke(withCaller(t.Context(), who), nil, models.Spec{Model: fmt.Sprint(who, i)}, nil)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		crowd(t.Context(), g, wg, "a1", "a2", "a3")
+		wg.Wait()
+		order := strings.Join(p.order, " ")
+		if i := strings.Index(order, "a3"); i > 3*9 {
+			t.Errorf("a waited too long: %s", order)
+		}
+	})
+}
+
+// Report 66: who gives up leaves the line at once and takes nobody's place; a limit that falls is kept to, one that rises is used.
+func TestGivingUpAndLimitsThatChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, wg := &slow{slots: 2}, &sync.WaitGroup{}
+		g := newGate(p, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		crowd(t.Context(), g, wg, "a1", "b1")
+		crowd(ctx, g, wg, "c1", "c2")
+		crowd(t.Context(), g, wg, "d1", "e1", "f1")
+		cancel()
+		synctest.Wait()
+		if len(g.line) != 3 {
+			t.Errorf("%d wait behind those who gave up", len(g.line))
+		}
+		p.mu.Lock()
+		p.slots = 1
+		p.mu.Unlock()
+		time.Sleep(15 * time.Second)
+		if p.now != 1 {
+			t.Errorf("%d calls with one slot", p.now)
+		}
+		p.mu.Lock()
+		p.slots = 5
+		p.mu.Unlock()
+		wg.Wait()
+		if got := strings.Join(p.order, " "); !strings.HasPrefix(got, "a1 b1 d1 ") || len(got) != 14 {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAMissingModelIsSaidWithWhatIsThere(t *testing.T) {
+	for want, here := range map[string][]string{
+		"`m` isn't installed. Operator: `ollama pull m`.":   nil,
+		"`m` isn't installed. Here: mm, other. `!model mm`": {"mm", "other"},
+	} {
+		if got := missing("m", here, "!"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
