@@ -54,11 +54,11 @@ func TestSignsOfLife(t *testing.T) {
 		}
 	})
 	inLink(t, simslack.Options{PingInterval: -1}, nil, func(t *testing.T, l *link) {
-		time.Sleep(10 * time.Minute)
+		time.Sleep(10*time.Minute - time.Second)
 		if n := len(l.ConnectionOpens()); n < 5 || n > 20 {
 			t.Errorf("%d deaf connections in ten minutes", n)
 		}
-		time.Sleep(10 * time.Second) // a connection is left every 30 s
+		time.Sleep(11 * time.Second) // a connection is left every 30 s
 		u := l.AddUser("ann")
 		ts := l.Say(u, l.OpenDM(u), "can you hear me?")
 		time.Sleep(2 * time.Minute)
