@@ -4,6 +4,12 @@
 //	missed ─► conversations.replies, conversations.history ─translate─► Sessions.Accept
 //	couriers ─► Renderer ─► Poster (chat.postMessage) / Finder (conversations.replies, conversations.history)
 //
+// Everything that slack-go offers for the Web API is used as it stands, but its Socket Mode client isn't: that loses the reason for which
+// Slack ends a connection, opens the next one without a limit, stops reading where nobody takes its events, and leaves an event that it
+// can't decode without an ack. So the socket is spoken here (wire.go, some 140 lines over gorilla/websocket), and Slack's own Node client
+// checks the simulator that these tests talk to. Pages of messages, too, are read field by field: the library drops a whole page for one
+// odd field, and with it what a look-up is looking for.
+//
 // The laws:
 //
 //   - An envelope is acknowledged when its message is durable, or at once where it is ignored. What isn't acknowledged comes again:

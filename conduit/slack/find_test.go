@@ -228,7 +228,7 @@ func TestLeakedReplyOfAnotherLife(t *testing.T) {
 	})
 }
 
-// TestNoErrorHoldsASecret asks every method on every path on which a call fails (promise 9).
+// TestNoErrorHoldsASecret asks every method on every path on which a call fails (promise 9, FS 42).
 func TestNoErrorHoldsASecret(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
 		"reset": {Reset: true}, "500": {Status: 500}, "redirect": {Status: 302}, "429": {Status: 429},

@@ -15,6 +15,7 @@ func event(ev string) []byte {
 	return []byte(`{"type":"event_callback","team_id":"T9","api_app_id":"A1","event":` + ev + `}`)
 }
 
+// TestTranslate has the events of messages, case 13 (a forward alone) among them.
 func TestTranslate(t *testing.T) {
 	at := time.Unix(1795982400, 100_000).UTC()
 	base := session.Inbound{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -188,10 +187,11 @@ func firstTS(list ...string) string {
 
 // react adds or removes a reaction.
 func (api *API) react(ctx context.Context, method string, at place, ts, name string) error {
-	err := api.quietly(ctx, method, func(ctx context.Context) error {
-		_, err := api.ask(ctx, method, url.Values{"channel": {at.channel}, "timestamp": {ts}, "name": {name}})
-		return err
-	})
+	do := api.client.AddReactionContext
+	if method == "reactions.remove" {
+		do = api.client.RemoveReactionContext
+	}
+	err := api.quietly(ctx, method, func(ctx context.Context) error { return do(ctx, name, slackgo.NewRefToMessage(at.channel, ts)) })
 	switch codeOf(err) {
 	case "already_reacted", "no_reaction":
 		return nil

@@ -244,3 +244,35 @@ func TestFS64Sum(t *testing.T) {
 		}
 	})
 }
+
+// TestCase09WhatIsTakenBack: a question that waits and is deleted is never asked; one that waits and is edited is asked as it stands then,
+// and one that is being answered begins anew; a deletion of it posts nothing. FS 41, 49.
+func TestCase09WhatIsTakenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(r *rig, dm, first, second string)
+		posts  []string
+	}{
+		"a waiting one is deleted":   {func(r *rig, dm, _, second string) { r.Delete(dm, second) }, []string{"re: one"}},
+		"a waiting one is edited":    {func(r *rig, dm, _, second string) { r.Edit(dm, second, "2") }, []string{"re: one", "re: 2"}},
+		"the running one is edited":  {func(r *rig, dm, first, _ string) { r.Edit(dm, first, "1") }, []string{"re: 1", "re: two"}},
+		"the running one is deleted": {func(r *rig, dm, first, _ string) { r.Delete(dm, first) }, []string{"re: two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+				ann, dm := r.chatOf("ann")
+				r.model.think(10 * time.Second)
+				first := r.Say(ann, dm, "one")
+				time.Sleep(2 * time.Second)
+				second := r.Say(ann, dm, "two")
+				time.Sleep(2 * time.Second)
+				c.change(r, dm, first, second)
+				time.Sleep(5 * time.Minute)
+				var want []string
+				for _, p := range c.posts {
+					want = append(want, dm+": "+p)
+				}
+				r.wantPosts(want...)
+			})
+		})
+	}
+}

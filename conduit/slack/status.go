@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -59,8 +58,9 @@ func ordinal(n int) string {
 func (api *API) setStatus(ctx context.Context, at place, root, text string) error {
 	const method = "assistant.threads.setStatus"
 	err := api.quietly(ctx, method, func(ctx context.Context) error {
-		_, err := api.ask(ctx, method, url.Values{"channel_id": {at.channel}, "thread_ts": {root}, "status": {text}})
-		return err
+		return api.client.SetAssistantThreadsStatusContext(ctx, slackgo.AssistantThreadsSetStatusParameters{
+			ChannelID: at.channel, ThreadTS: root, Status: text,
+		})
 	})
 	if neverStatus(err) {
 		api.signs.hold(method, statusAgain, err)

@@ -113,7 +113,8 @@ func TestWhoMayTalk(t *testing.T) { // FS 47, 63
 	})
 }
 
-// TestOwnPostsComeBack: every post of the bot comes back as an event, and a second one as the unfurl of its links (FS 47, 48).
+// TestOwnPostsComeBack: every post of the bot comes back as an event, and a second one as the unfurl of its links (cases 05 to
+// 07, FS 47, 48).
 func TestOwnPostsComeBack(t *testing.T) {
 	inRig(t, simslack.Options{Unfurl: true}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
