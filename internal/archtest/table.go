@@ -70,5 +70,5 @@ func homes() map[string][]string {
 
 // testCode lists packages that hold nothing but tests: they may import anything, and only test code imports them.
 func testCode() []string {
-	return []string{"core/session/storetest", "conduit/conduittest", "internal/e2e", "internal/archtest"}
+	return []string{"core/session/storetest", "conduit/conduittest", "internal/e2e", "internal/archtest", "internal/play"}
 }

@@ -1,0 +1,42 @@
+// Package play runs dialogues that are written down like plays: who says what, when the model answers and how it fails, when the
+// process is killed, and every word that the bot says. On the stage are the real session.Manager, the commands of core/slash, the
+// daemon's transforms and tools, and couriers; the store, the chat platform and the model are in memory, and time is a synctest
+// bubble's.
+//
+// A play is a text file. Lines that begin with # are remarks. A header line gives the cast and the settings, before anything happens:
+//
+//	people: gus guest, rob bot, ada admin     who isn't an ordinary member of the workspace
+//	in: t1                                    where lines belong that name no place; else dm
+//	models: m, big vision                     what is installed; m is the default model
+//	file cat.png: picture                     what a file holds; "missing": it can't be fetched
+//	queue: fifo · concurrent: 1 · slow: 60s · system: Be brief. · bots: yes · limit: 40 (bytes of a part) · finder: no · grace: 20s
+//	tokens: 100 (of history) · blobs: no · follow: no
+//
+// Then lines happen one after the other. Each may begin with @TIME, counted from the rise of the curtain: an act waits until then, and
+// what the bot says must come then, to the second.
+//
+//	ana> text                    a message; @bot in front is a mention, any other @name is somebody else's
+//	ana@t1 (reply)> text         at another place, with notes in brackets: reply, slash, heard, ignored, before, duplicate,
+//	                             file NAME, quote NAME "text", forward NAME "text", own "text", group G, continues, old 7h
+//	edit ana#1: text             ana's first message reads so now; with (heard), (ignored) as above
+//	delete ana#1 · again ana#1   it is gone; the platform delivers it a second time
+//	model: says "hi"             the call that waits longest is answered; says "a" "b" in pieces
+//	model: begins "h"            it says that much, and is still at it
+//	model: hangs                 a call has come, and nothing happens yet
+//	model: is let go             that call is given up by its caller
+//	model: reads user a / bot b  what the call shows the model
+//	model: asks big              which model the call is for
+//	model: cuts after "part" · fails busy · says nothing · stops at length after "part" · calls NAME {"json": 1} · panics
+//	model: is down unreachable · is back · is idle
+//	tool: answers "4" · hangs · is let go
+//	kill · start · restart · kill at commit 2 (it isn't written) · kill behind commit 2 (it is) · kill behind post 1
+//	post: retry · post: unknown · post: shown unknown     what the next post meets
+//	wait 2m
+//	bot< text                    an answer; … stands for anything, \n for the end of a line
+//	bot! text                    a notice; bot? one for its reader alone; (to ana#1) says which message it replies to
+//	bot~ slow                    a sign beside the answers: slow, loading m, queued 2, tool dice, noted ana#1
+//	sum: 2 answered, 1 noticed   the last line: how many messages came to which end, with heard and ignored ones
+//
+// Whatever the bot says that isn't in the play, or comes in another order, fails it; so does a call of the model that nobody answers,
+// and a message that comes to no end.
+package play

@@ -1,0 +1,219 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"orebot/conduit"
+	"orebot/conduit/conduittest"
+	"orebot/core/access"
+	"orebot/core/cognitive"
+	"orebot/core/loop"
+	"orebot/core/models"
+	"orebot/core/provider"
+	"orebot/core/session"
+	"orebot/core/session/storetest"
+	"orebot/core/slash"
+	"orebot/core/tool"
+	"orebot/core/transform/attribution"
+	"orebot/core/transform/budget"
+	"orebot/core/transform/systemprompt"
+)
+
+// stage is where one play happens.
+type stage struct {
+	t      *testing.T
+	s      *script
+	begun  time.Time
+	store  *storetest.Memory
+	chat   *conduittest.Platform
+	model  *model
+	shelf  shelf
+	dice   *dice
+	tools  *tool.Registry
+	blobs  *blobs
+	past   *archive
+	people map[string]session.Author
+	cast   cast
+	heap   *heap
+	life   *life // nil while the process is down
+	lives  int
+	ended  sync.WaitGroup // of lives
+	held   []func() error // deliveries to a process that is down
+	posts  atomic.Int64   // until one behind which the process dies; 0: none does
+}
+
+// life is one life of the process.
+type life struct {
+	store   *mortal
+	manager *session.Manager
+	stop    context.CancelFunc
+	over    chan struct{}
+}
+
+func newStage(t *testing.T, s *script) (*stage, error) {
+	st := &stage{
+		t: t, s: s, begun: time.Now(), store: storetest.NewMemory(), chat: &conduittest.Platform{}, shelf: newShelf(s.header["models"]),
+		dice: newDice(), blobs: &blobs{kept: map[string][]byte{}}, past: &archive{said: map[session.Address][]session.Said{}},
+		people: map[string]session.Author{}, heap: newHeap(),
+	}
+	if len(st.shelf) == 0 {
+		st.shelf = newShelf("m")
+	}
+	st.model = newModel(st.shelf[0].Name)
+	st.tools = tool.NewRegistry(1<<20, "")
+	if err := st.tools.Set("", []tool.Tool{st.dice.tool()}); err != nil {
+		return nil, err
+	}
+	for _, p := range split(s.header["people"]) {
+		words := strings.Fields(p)
+		st.people[words[0]] = person(words[0], words[1:]...)
+	}
+	st.chat.After = st.shown
+	return st, nil
+}
+
+// person is somebody with traits: guest, bot, admin, external.
+func person(name string, traits ...string) session.Author {
+	a := session.Author{ID: "slack:" + name, Name: strings.ToUpper(name[:1]) + name[1:], Known: true}
+	for _, t := range traits {
+		switch t {
+		case "guest":
+			a.Guest = true
+		case "bot":
+			a.Bot = true
+		case "external":
+			a.External = true
+		case "admin":
+			a.Admin = true
+		}
+	}
+	return a
+}
+
+// start begins a life.
+func (st *stage) start() error {
+	if st.life != nil {
+		return errors.New("the process runs already")
+	}
+	st.lives++
+	l := &life{store: newMortal(st.store), over: make(chan struct{})}
+	cfg, err := st.config(l)
+	if err != nil {
+		return err
+	}
+	l.manager = session.New(cfg)
+	couriers, err := st.couriers(l, cfg.Life)
+	if err != nil {
+		return err
+	}
+	l.manager.Listen(conduit.Kinds(), couriers.Hear)
+	var ctx context.Context
+	ctx, l.stop = context.WithCancel(context.Background())
+	posting, end := context.WithCancel(context.Background())
+	st.life = l
+	var posts sync.WaitGroup
+	posts.Go(func() { st.check("couriers", l, couriers.Run(posting)) })
+	st.ended.Go(func() {
+		st.check("manager", l, l.manager.Run(ctx))
+		settle, done := context.WithTimeout(context.Background(), 3*time.Second)
+		couriers.Settle(settle)
+		done()
+		end()
+		posts.Wait()
+		close(l.over)
+	})
+	st.ended.Go(func() {
+		select {
+		case <-l.store.dead:
+			l.stop()
+			end()
+		case <-l.over:
+		}
+	})
+	return nil
+}
+
+// check reports what a part of a life ended with that wasn't killed.
+func (st *stage) check(what string, l *life, err error) {
+	if err != nil && !l.store.isDead() {
+		st.t.Errorf("%s: %v", what, err)
+	}
+}
+
+func (st *stage) couriers(l *life, name string) (*conduit.Couriers, error) {
+	limit, err := st.s.number("limit", 4000)
+	if err != nil {
+		return nil, err
+	}
+	poster := mouth{st, l, st.chat.Finding().(finder)}
+	cfg := conduit.Config{
+		Name: "slack", Store: l.store, Lease: l.store, Life: name, Poster: poster,
+		Renderer: lateText{conduittest.Text{Limit: limit, Words: true}},
+		Rand:     func() float64 { return 0 },
+	}
+	if st.s.header["finder"] == "no" {
+		cfg.Poster = struct{ conduit.Poster }{poster}
+	}
+	return conduit.New(cfg)
+}
+
+// config is the daemon's wiring, as cmd/orebot does it.
+func (st *stage) config(l *life) (session.Config, error) {
+	h := st.s.header
+	concurrent, err1 := st.s.number("concurrent", 4)
+	tokens, err2 := st.s.number("tokens", 0)
+	slow, err3 := st.s.duration("slow", time.Minute)
+	grace, err4 := st.s.duration("grace", 20*time.Second)
+	cfg := session.Config{
+		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual},
+		Pattern:  cognitive.ReAct{MaxRounds: 8},
+		Handlers: []loop.Handler{&tool.Runner{Registry: st.tools, Rounds: 8, Logger: slog.New(slog.DiscardHandler), Output: 1 << 16}},
+		Invoke:   []provider.InvokeOption{st.tools.Offer()},
+		Transform: []loop.Transform{attribution.Speakers{}, budget.Budget{Tokens: tokens}, systemprompt.Prompt(func(ctx context.Context) (string, error) {
+			if own, ok := session.SystemFrom(ctx); ok {
+				return own, nil
+			}
+			return h["system"], nil
+		})},
+		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"], NumCtx: 8192}),
+		SlowNotice: slow, MaxConcurrent: concurrent, RetryFor: 2 * time.Minute, MaxAge: 6 * time.Hour, ShutdownGrace: grace,
+		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),
+		Platforms: map[string]session.Platform{"slack": {
+			Policy: access.Policy{Mode: access.Members, AnyPlace: true, Bots: h["bots"] == "yes"}, Follow: h["follow"] != "no", Prefix: "!",
+			Fetcher: files(st.s.files), Historian: st.past, Presenter: gestures{st, l},
+		}},
+	}
+	if h["blobs"] != "no" {
+		cfg.Blobs = st.blobs
+	}
+	return cfg, errors.Join(err1, err2, err3, err4)
+}
+
+// kill ends a life at once: nothing more is written, said or read.
+func (st *stage) kill() error {
+	if st.life == nil {
+		return errors.New("the process is down already")
+	}
+	st.life.store.die()
+	st.life = nil
+	return nil
+}
+
+// quit ends a life in order.
+func (st *stage) quit() error {
+	if st.life == nil {
+		return errors.New("the process is down already")
+	}
+	st.life.stop()
+	<-st.life.over
+	st.life = nil
+	return nil
+}
