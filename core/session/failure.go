@@ -168,7 +168,7 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a A
 	}
 	switch kind {
 	case provider.KindUnreachable:
-		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; %s later.", about(max(after, time.Second)), again)
+		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; %s.", about(max(after, time.Second)), again)
 	case provider.KindBusy:
 		return loop.SeverityWarn, "The model server is too busy; " + again + " in a minute."
 	case provider.KindModelMissing:
@@ -176,7 +176,7 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a A
 	case provider.KindTimeout:
 		return loop.SeverityError, fmt.Sprintf("The model went silent for %s. Please ask again, or something shorter.", about(max(after, time.Second)))
 	case provider.KindEmpty, provider.KindIncomplete:
-		return loop.SeverityWarn, "The model stopped without an answer; I tried twice; " + again + "."
+		return loop.SeverityWarn, "The model stopped without an answer; I tried twice. " + sentence(again) + "."
 	case provider.KindRepeats:
 		return loop.SeverityWarn, "The model only repeated itself; I stopped it twice. Ask in other words; " + again + "."
 	case provider.KindTooLong:
@@ -187,6 +187,9 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a A
 		return loop.SeverityError, "The model server refused this request. Please ask in another way."
 	}
 }
+
+// sentence begins a text with a capital letter, where it begins with a letter.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // missing says that a model isn't there, and what is: somebody in the chat can choose that, the operator can install the other.
 func missing(model string, here []string, prefix string) string {

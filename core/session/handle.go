@@ -109,7 +109,7 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 	case s.nothing(j) && !callsBelow(j):
 		return true, say(emptyText)
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
-		return true, say(fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", about(age)))
+		return true, s.tooLate(j, age)
 	}
 	return false, nil
 }

@@ -150,7 +150,7 @@ func (st *stage) hear(l line) error {
 	a, _ := st.address(l.place)
 	to, named := l.note("to")
 	switch {
-	case u.a != a || u.mark != l.mark || !matches(l.rest, strings.TrimSpace(u.text)):
+	case u.a != a || u.mark != l.mark || !matches(strings.TrimSpace(l.rest), strings.TrimSpace(u.text)):
 	case named && st.cast.called(u.to) != to:
 	case l.timed && u.at.Sub(st.begun).Round(time.Second) != l.at:
 	default:
