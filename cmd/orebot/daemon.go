@@ -169,6 +169,10 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		Vision:        d.model.Vision,
 
 		MaxAttachmentBytes: int64(c.Limits.MaxAttachmentBytes),
+		Limits: session.Limits{
+			PerMinute: c.Limits.UserPerMinute, Waiting: c.Limits.UserWaiting,
+			TokensPerDay: c.Limits.UserTokensPerDay, InputBytes: c.Limits.MaxInputBytes,
+		},
 
 		Logger:   d.env.log,
 		Counters: d.metrics,

@@ -40,7 +40,8 @@ func (m *Manager) Accept(ctx context.Context, in Inbound, done func(Receipt)) {
 		m.cfg.Counters.Add(observe.Ignored, 1, in.Address.Conduit(), ignored)
 		done(Receipt{Ignored: ignored})
 	default:
-		m.store(ctx, e, done)
+		undo := m.limit(&e)
+		m.store(ctx, e, undo, done)
 	}
 }
 
@@ -85,8 +86,8 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 			return Entry{}, IgnoredLoop, nil
 		}
 	}
-	if !e.Inbound.fits() {
-		e.Inbound, e.Oversize = in.without(), true
+	if !e.Inbound.fits() || m.tooBig(e.Inbound) {
+		e.Inbound, e.Oversize, e.Size = in.without(), true, len(in.Text)
 	}
 	if loose {
 		return e, "", nil
@@ -206,14 +207,17 @@ func (p *place) note(author string, refused bool) {
 	p.shared = p.shared || p.writer != author
 }
 
-// store puts the entry if it is absent. A conflict means that it is there, and durable.
-func (m *Manager) store(ctx context.Context, e Entry, done func(Receipt)) {
+// store puts the entry if it is absent. A conflict means that it is there, and durable. undo is called where it isn't put.
+func (m *Manager) store(ctx context.Context, e Entry, undo func(), done func(Receipt)) {
 	b := Batch{ID: NewBatchID(), Entries: []EntryWrite{{Entry: e}}}
 	if e.State == EntryHeard {
 		b.Entries[0].Expires = time.Now().Add(m.cfg.KeepEntries)
 	}
 	m.cfg.Store.Commit(ctx, b, func(_ Result, err error) {
 		var c *Conflict
+		if err != nil && !applied(err) {
+			undo()
+		}
 		switch {
 		case errors.As(err, &c):
 			m.cfg.Counters.Add(observe.Duplicates, 1, e.ID.Address.Conduit())

@@ -20,7 +20,7 @@ func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry) error {
 	}
 	next := *e
 	next.Inbound.Text, next.Inbound.Attachments, next.Inbound.Quotes, next.Inbound.Mentions = in.Text, in.Attachments, in.Quotes, in.Mentions
-	next.Edited, next.Oversize = in.Version, sig.Oversize
+	next.Edited, next.Oversize, next.Size = in.Version, sig.Oversize, sig.Size
 	var recs []LogRecord
 	if e.Turn != 0 && s.live.broken == nil {
 		var err error

@@ -176,6 +176,9 @@ func (s *Stream) retry(j *job, eff Effect) (over bool, err error) {
 	if !ok {
 		return true, s.notice(j, replying(eff.Say(Outcome{})))
 	}
+	if over, err := s.spendsTooMuch(j); over || err != nil {
+		return over, err
+	}
 	b := s.batch(LogRecord{Kind: KindTip, Tip: &TipMove{To: q.ID.Seq}})
 	if err := s.bind(&b, j.addr); err != nil {
 		return true, err

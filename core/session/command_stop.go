@@ -118,11 +118,16 @@ func (s *Stream) setAside(j *job, err error) (recs []LogRecord) {
 func (s *Stream) startSides(ctx context.Context, run *job) {
 	for i := 0; i < len(s.waiting); {
 		e := s.waiting[i]
-		if !s.urgent(e) || slices.Contains(s.later, e.ID) {
+		over := s.overNow(e)
+		if !over && !s.urgent(e) || slices.Contains(s.later, e.ID) {
 			i++
 			continue
 		}
 		j := s.remove(func(o StoredEntry) bool { return o.ID == e.ID })
+		if over {
+			s.besideTurn(j, run, s.over(j))
+			continue
+		}
 		s.sides = append(s.sides, j)
 		c, v := s.commandOf(j, run), s.view(j, run)
 		go s.runSide(ctx, j, run, c, v)
@@ -158,12 +163,26 @@ func (s *Stream) sideDone(ctx context.Context, j, run *job, eff Effect, admitted
 		s.later = append(s.later, j.first().ID)
 		return
 	}
-	if _, err := s.conclude(j, run, s.orSorry(j, eff, err)); err != nil {
-		s.putBack(idsOf(j.entries))
-		if run != nil && run.cancel != nil {
-			run.cancel(&storeError{err})
-		}
+	_, err = s.conclude(j, run, s.orSorry(j, eff, err))
+	s.besideTurn(j, run, err)
+}
+
+// besideTurn is what follows the end of a message beside a turn: where that failed, the turn ends as well, and all is read again.
+func (s *Stream) besideTurn(j, run *job, err error) {
+	if err == nil {
+		return
 	}
+	s.putBack(idsOf(j.entries))
+	if run != nil && run.cancel != nil {
+		run.cancel(&storeError{err})
+	}
+}
+
+// overNow reports whether a waiting message is beyond a limit, so that its author needn't wait to hear it.
+func (s *Stream) overNow(e StoredEntry) bool {
+	in := e.Inbound
+	return e.Over != "" && e.State == EntryOpen &&
+		s.m.cfg.Platforms[in.Address.Conduit()].Policy.Decide(person(in.Author), in.Place).Outcome == access.Allow
 }
 
 // sideTime is how long commands beside a turn may still take when it has ended; those that need longer begin anew in the queue.

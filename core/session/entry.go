@@ -61,6 +61,9 @@ type Entry struct {
 	Failures uint8           `json:"fails,omitempty"`    // in-process failures
 	Starts   uint8           `json:"starts,omitempty"`   // submits and resumes since the last stored progress
 	Oversize bool            `json:"oversize,omitempty"` // its content was more than an entry holds and isn't here
+	Size     int             `json:"size,omitempty"`     // with Oversize: how many bytes its text had
+	Over     string          `json:"over,omitempty"`     // set by Accept: it is beyond a limit, and this is the line that says so
+	Quiet    bool            `json:"quiet,omitempty"`    // with Over: its author has been told already
 	Notice   string          `json:"notice,omitempty"`   // not a person's message: the line that its address is told, with which it ends
 	Refusal  string          `json:"refusal,omitempty"`  // set by Accept: why its author is refused, a sentence for the chat
 	Edited   string          `json:"edited,omitempty"`   // Inbound.Version of the newest edit that was applied

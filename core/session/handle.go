@@ -102,16 +102,18 @@ func (s *Stream) screen(j *job) (over bool, err error) {
 		return true, s.endSilently(j, EndRefused)
 	case v.Outcome != access.Allow:
 		return true, say("I couldn't find out who you are. Please ask again in a minute.")
+	case j.first().Over != "":
+		return true, s.over(j)
 	case s.isCommand(*j.first()):
 		return s.command(j)
 	case j.first().Oversize:
-		return true, say("That is more than I can read at once. Please send less.")
+		return true, say(s.oversizeText(j.first().Entry))
 	case s.nothing(j) && !callsBelow(j):
 		return true, say(emptyText)
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
 		return true, s.tooLate(j, age)
 	}
-	return false, nil
+	return s.spendsTooMuch(j)
 }
 
 // nothing reports whether there is nothing in a job's messages to answer.

@@ -57,6 +57,7 @@ type Config struct {
 	IdleEvict     time.Duration // 0: 10 minutes
 	KeepEntries   time.Duration // how long an ended entry guards against its duplicates; at least 24 hours
 	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author
+	Limits        Limits        // of one person
 	WindowBytes   int           // of turns kept live for each thread; 0: 256 KiB
 
 	MaxAttachmentBytes int64 // of one file; 0: 20 MiB
@@ -110,6 +111,7 @@ type Manager struct {
 	knocks  access.Knocks
 	desk    sync.Mutex // held while a stranger gets a code, so that they are counted
 	overrun overrun
+	limits  limiter
 
 	listeners atomic.Pointer[[]*listener]
 	workers   sync.WaitGroup
@@ -240,6 +242,7 @@ func (m *Manager) evictIdle(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			m.evictBefore(now.Add(-m.cfg.IdleEvict))
+			m.limits.forget(now)
 		}
 	}
 }

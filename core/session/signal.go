@@ -27,8 +27,8 @@ func (m *Manager) judgeSignal(ctx context.Context, in Inbound, p Platform) (e En
 		}
 	}
 	e = Entry{ID: in.ID(), Inbound: in, State: EntrySignal}
-	if !in.fits() {
-		e.Inbound, e.Oversize = in.without(), true
+	if !in.fits() || m.tooBig(in) {
+		e.Inbound, e.Oversize, e.Size = in.without(), true, len(in.Text)
 		e.Inbound.Target = in.Target
 	}
 	return e, "", nil
@@ -105,7 +105,7 @@ func (s *Stream) applyOnce(sig StoredEntry, j *job) error {
 		return err
 	case e == nil:
 		return s.applyUnknown(sig)
-	case e.State.IsSignal() || e.Deleted || e.Refusal != "" && sig.Inbound.Signal == SignalEdit:
+	case e.State.IsSignal() || e.Deleted || (e.Refusal != "" || e.Over != "") && sig.Inbound.Signal == SignalEdit:
 		return s.done(sig)
 	case e.Turn != 0 && e.Thread != s.thread:
 		s.m.wakeIn(e.Thread, sig.ID)
@@ -179,6 +179,7 @@ func (s *Stream) change(sig StoredEntry, e *StoredEntry, recs, rewrites []LogRec
 	}
 	if e != nil {
 		e.Rev = b.ID
+		s.m.moved(e.Entry)
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func (s *Stream) applyUnknown(sig StoredEntry) error {
 	if state == EntryEnded || s.tooOld(in) {
 		return s.done(sig)
 	}
-	e := Entry{State: state, Inbound: in.asMessage(), Edited: in.Version, Oversize: sig.Oversize}
+	e := Entry{State: state, Inbound: in.asMessage(), Edited: in.Version, Oversize: sig.Oversize, Size: sig.Size}
 	if err := s.m.notePlace(s.m.turns, e.Inbound, false); err != nil {
 		return err
 	}

@@ -221,6 +221,7 @@ func (s *Stream) writeEntries(b *Batch, j *job, expires time.Time) {
 		e := &j.entries[i]
 		b.Entries = append(b.Entries, EntryWrite{Rev: e.Rev, Entry: e.Entry, Expires: expires})
 		e.Rev = b.ID
+		s.m.moved(e.Entry)
 	}
 }
 

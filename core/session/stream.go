@@ -135,6 +135,7 @@ func (s *Stream) absorb(ids []EntryID) error {
 		case e.State == EntrySubmitted && e.Thread != s.thread:
 			s.m.wakeIn(e.Thread, id)
 		default:
+			s.noteWaiting(e.Entry)
 			s.waiting = append(s.waiting, e)
 		}
 	}
@@ -222,7 +223,7 @@ func (s *Stream) together(here []StoredEntry) int {
 
 // plain messages may be answered together; what is refused or empty is dealt with alone.
 func (s *Stream) plain(e StoredEntry) bool {
-	return e.Refusal == "" && !empty(e.Inbound) && e.Inbound.Call != CallCommand && !s.isCommand(e)
+	return e.Refusal == "" && e.Over == "" && !empty(e.Inbound) && e.Inbound.Call != CallCommand && !s.isCommand(e)
 }
 
 // remove makes a job of the waiting entries that match.

@@ -168,6 +168,9 @@ api_key = %q
 model = "test"
 num_ctx = 32768
 %s
+[limits]
+user_per_minute = 100000
+user_waiting = 100000
 [http]
 listen = %q
 %s
