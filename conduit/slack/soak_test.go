@@ -3,8 +3,10 @@ package slack
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -132,9 +134,16 @@ func (s *soaker) check() {
 }
 
 // TestSoak is an hour in which everything fails now and then, connections end and the process is started anew: in each conversation
-// every answer is there once, whole, and in the order of the questions.
+// every answer is there once, whole, and in the order of the questions. SOAK is how many such hours there are.
 func TestSoak(t *testing.T) {
-	for seed := range uint64(3) {
+	hours := uint64(3)
+	if raced {
+		hours = 1
+	}
+	if more, err := strconv.ParseUint(os.Getenv("SOAK"), 10, 16); err == nil {
+		hours = more
+	}
+	for seed := range hours {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			prepare := func(r *rig) {
 				r.conduit = func(c *Config) { c.MaxParts = 3 }

@@ -163,7 +163,7 @@ func read(t *testing.T, ch <-chan OutputEvent, n int) (events []OutputEvent) {
 				t.Fatalf("closed after %d events", len(events))
 			}
 			events = append(events, ev)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("no event after %d", len(events))
 		}
 	}

@@ -72,7 +72,7 @@ func TestAnEndlessAnswerIsStopped(t *testing.T) {
 	d := w.start().ready()
 	p := w.person("ana")
 	w.slack.Say(p.user, p.dm, "go")
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for most := 0.0; ; {
@@ -109,7 +109,7 @@ func TestSlackFailingIsNotCalledEndingConnections(t *testing.T) {
 	w := newWorld(t, options{})
 	w.slack.Faults.Next("apps.connections.open", slices.Repeat([]fault.Fault{{Status: 500}}, 5)...)
 	w.start()
-	if err := w.slack.WaitConnected(within(t, time.Minute)); err != nil {
+	if err := w.slack.WaitConnected(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(w.lastLog(), "Slack ends every connection at once") {

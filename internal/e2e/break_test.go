@@ -282,7 +282,7 @@ func TestSignals(t *testing.T) {
 	w.slack.Say(p.user, p.dm, "take your time")
 	eventually(t, "the model is asked", func() bool { return len(w.ollama.Chats()) == 1 })
 	_ = d.cmd.Process.Signal(syscall.SIGHUP)
-	if code := d.wait(30 * time.Second); code != 0 || !strings.Contains(w.lastLog(), "orebot stops") {
+	if code := d.wait(patience); code != 0 || !strings.Contains(w.lastLog(), "orebot stops") {
 		t.Errorf("SIGHUP ends with %d and the log\n%s", code, w.lastLog())
 	}
 	d = w.start().ready()

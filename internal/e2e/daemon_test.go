@@ -58,7 +58,7 @@ func (d *daemon) kill() {
 func (d *daemon) stop() int {
 	d.t.Helper()
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
-	return d.wait(30 * time.Second)
+	return d.wait(patience)
 }
 
 // wait returns the exit code of a daemon that ends.
@@ -89,7 +89,7 @@ func (d *daemon) get(path string) (int, string) {
 // eventually waits for a condition of the process that nothing announces.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {

@@ -91,14 +91,14 @@ func TestKillInTheMiddleOfEverything(t *testing.T) {
 		t.Skip("takes a minute")
 	}
 	retries := slices.Repeat([]time.Duration{500 * time.Millisecond}, 200)
+	begin := time.Now() // of the simulators' clocks, too
 	w := newWorld(t, options{answer: echo(150 * time.Millisecond), slack: slack.Options{
 		Retries: retries, AckDeadline: time.Second, Order: slack.AnyOrder, Seed: 7}})
 	c := gather(w)
 	d := w.start()
-	if err := w.slack.WaitConnected(within(t, 20*time.Second)); err != nil {
+	if err := w.slack.WaitConnected(within(t, patience)); err != nil {
 		t.Fatalf("%v; log:\n%s", err, w.lastLog())
 	}
-	begin := time.Now()
 	var talk sync.WaitGroup
 	talk.Go(func() { c.speak(15 * time.Second) })
 	rnd := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))

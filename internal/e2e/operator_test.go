@@ -91,7 +91,7 @@ func TestTheStateIsLockedAndPrivate(t *testing.T) {
 		t.Errorf("state database: %v, %v", info.Mode(), err)
 	}
 	second := w.start()
-	if code := second.wait(20 * time.Second); code != 1 || !strings.Contains(w.lastLog(), "in use") {
+	if code := second.wait(patience); code != 1 || !strings.Contains(w.lastLog(), "in use") {
 		t.Errorf("a second daemon ends with %d and says\n%s", code, w.lastLog())
 	}
 }
@@ -103,7 +103,7 @@ func TestAWrongTokenStopsItsPlatformAlone(t *testing.T) {
 	d := w.start()
 	ana := w.slack.AddUser("ana")
 	dm := w.slack.OpenDM(ana)
-	if err := w.slack.WaitConnected(within(t, 20*time.Second)); err != nil {
+	if err := w.slack.WaitConnected(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
 	w.slack.Say(ana, dm, "still there?")
@@ -160,7 +160,7 @@ func TestSystemdIsTold(t *testing.T) {
 	d.ready()
 	expect := func(what string) {
 		t.Helper()
-		limit := time.After(20 * time.Second)
+		limit := time.After(patience)
 		for {
 			select {
 			case s := <-told:

@@ -164,7 +164,7 @@ func TestOllamaStaysDown(t *testing.T) {
 	d := w.start()
 	ana := w.slack.AddUser("ana")
 	dm := w.slack.OpenDM(ana)
-	if err := w.slack.WaitConnected(within(t, 20e9)); err != nil {
+	if err := w.slack.WaitConnected(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
 	w.slack.Say(ana, dm, "anybody there?")

@@ -63,7 +63,7 @@ func (p *port) open(t testing.TB) {
 		t.Fatal(err)
 	}
 	p.addr = ln.Addr().String()
-	p.srv = &http.Server{Handler: p.h, ReadHeaderTimeout: 10 * time.Second}
+	p.srv = &http.Server{Handler: p.h, ReadHeaderTimeout: patience}
 	srv := p.srv
 	p.wg.Go(func() { _ = srv.Serve(ln) })
 }
@@ -207,6 +207,9 @@ func (w *world) noSecrets() {
 	}
 }
 
+// patience is how long a test waits for what must come. It is no promise: machines that test are slow and busy.
+const patience = 5 * time.Minute
+
 // within is a context for one wait.
 func within(t testing.TB, d time.Duration) context.Context {
 	t.Helper()
@@ -218,7 +221,7 @@ func within(t testing.TB, d time.Duration) context.Context {
 // slackSees waits until what people see in Slack fulfils ok.
 func (w *world) slackSees(what string, ok func([]slack.Line) bool) []slack.Line {
 	w.t.Helper()
-	if err := w.slack.WaitFor(within(w.t, time.Minute), ok); err != nil {
+	if err := w.slack.WaitFor(within(w.t, patience), ok); err != nil {
 		w.t.Fatalf("Slack never showed %s; it showed:\n%s\nlog:\n%s", what, slack.Script(w.slack.Transcript()), w.lastLog())
 	}
 	return w.slack.Transcript()
@@ -227,7 +230,7 @@ func (w *world) slackSees(what string, ok func([]slack.Line) bool) []slack.Line 
 // telegramSees waits until what people see in Telegram fulfils ok.
 func (w *world) telegramSees(what string, ok func([]telegram.Line) bool) []telegram.Line {
 	w.t.Helper()
-	if err := w.telegram.WaitFor(within(w.t, time.Minute), ok); err != nil {
+	if err := w.telegram.WaitFor(within(w.t, patience), ok); err != nil {
 		w.t.Fatalf("Telegram never showed %s; it showed:\n%v\nlog:\n%s", what, w.telegram.Transcript(), w.lastLog())
 	}
 	return w.telegram.Transcript()

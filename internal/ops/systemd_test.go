@@ -29,7 +29,7 @@ func notifySocket(t *testing.T) *net.UnixConn {
 func datagram(t *testing.T, conn *net.UnixConn) string {
 	t.Helper()
 	buf := make([]byte, 4096)
-	if err := conn.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	n, err := conn.Read(buf)

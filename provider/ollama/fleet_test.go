@@ -187,15 +187,17 @@ func TestAFailedHostIsSetAsideAndProbed(t *testing.T) {
 		f := sail(t, []string{"a", "b"}, plainly)
 		f.sims["a"].Faults().Next("*", slices.Repeat([]fault.Fault{{Status: 502, Body: "<html>"}}, 9)...)
 		begin := time.Now()
-		for time.Since(begin) < 10*time.Minute {
+		f.where(t, "")
+		time.Sleep(250 * time.Millisecond) // never at the instant of a probe
+		for time.Since(begin) < 5*time.Minute {
 			if at := f.where(t, ""); at != "b" && time.Since(begin) < 3*time.Minute {
 				t.Errorf("%s answers after %s", at, time.Since(begin))
 			}
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(time.Second)
 		}
 		var script []string
 		for _, r := range f.sims["a"].Requests()[:11] {
-			script = append(script, fmt.Sprint(r.At.Sub(begin), " ", r.Path))
+			script = append(script, fmt.Sprint(r.At.Sub(begin).Truncate(time.Second), " ", r.Path))
 		}
 		want := "0s /api/chat, 1s /api/version, 3s /api/version, 7s /api/version, 15s /api/version, 31s /api/version, " +
 			"1m3s /api/version, 2m3s /api/version, 3m3s /api/version, 4m3s /api/version, 4m3s /api/chat"

@@ -78,7 +78,7 @@ func (a *acknowledged) turn(t *testing.T, line string) {
 // verify opens the file and proves that all of it is there and that no Batch is there in part.
 func (a *acknowledged) verify(t *testing.T, path string) {
 	t.Helper()
-	s, err := bolt.Open(path, bolt.Options{LockTimeout: 5 * time.Second})
+	s, err := bolt.Open(path, bolt.Options{LockTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func run(t *testing.T, cfg mcp.Config) (end func(), log *logbook) {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Error("Run doesn't end")
 		}
 	})
@@ -303,7 +303,7 @@ func TestNoOrphans(t *testing.T) {
 	}
 	end()
 	for _, pid := range pids {
-		for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); <-time.After(10 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); syscall.Kill(pid, 0) == nil && !zombie(pid); <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("process %d lives on", pid)
 			}
