@@ -32,6 +32,14 @@ func TestSlacksOwnClient(t *testing.T) {
 			t.Errorf("ack %s, %v", payload, err)
 		}
 		b.visible(t, ctx, "responded")
+		b.Say(u, c, "button please")
+		b.visible(t, ctx, "press it")
+		for _, l := range b.Transcript() {
+			if l.Kind == Post && strings.Contains(l.Text, "press it") && b.Click(u, c, l.TS, "orebot:retry") == nil {
+				t.Error("no button")
+			}
+		}
+		b.visible(t, ctx, "pressed by "+u+" under press it")
 		b.Disconnect(RefreshRequested)
 		if err := b.WaitConnected(ctx); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,19 @@ const app = new App({
 app.event('app_mention', async ({ event, say }) => {
   await say({ text: 'heard ' + event.text, thread_ts: event.ts });
 });
+app.message('button please', async ({ say }) => {
+  await say({
+    text: 'press it',
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text: 'press it' } },
+      { type: 'actions', elements: [{ type: 'button', action_id: 'orebot:retry', text: { type: 'plain_text', text: 'Ask again' } }] },
+    ],
+  });
+});
+app.action('orebot:retry', async ({ body, ack, respond }) => {
+  await ack();
+  await respond({ text: 'pressed by ' + body.user.id + ' under ' + body.message.text, replace_original: false });
+});
 app.command('/orebot', async ({ command, ack, respond }) => {
   await ack({ text: 'acked ' + command.text });
   await respond({ text: 'responded', response_type: 'in_channel' });
