@@ -2,10 +2,19 @@ package provider
 
 import "context"
 
-// Progress is what a Provider can tell of a call before its first artifact.
+// Progress is what a Provider can tell of a call beside its artifacts.
 type Progress struct {
 	Model   string
 	Loading bool // the server has to load the model first, which can take minutes; unset: that is over
+	Cut     *Cut // the server has left out a part of the prompt without a word; told once, behind the answer
+}
+
+// Cut is a prompt of which the model has seen less than it was sent: its window is smaller than the one that was asked for, or what
+// was sent doesn't fit it.
+type Cut struct {
+	Bytes  int // of text that was sent
+	Tokens int // that the server says it has read
+	Window int // that was asked for; 0: none
 }
 
 type progressKey struct{}

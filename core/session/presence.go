@@ -325,9 +325,11 @@ func (s *Stream) watched(ctx context.Context, a Address) context.Context {
 		}
 	})
 	return provider.WithProgress(ctx, func(p provider.Progress) {
-		if p.Loading {
+		switch {
+		case p.Cut != nil: // no sign of an answer under way
+		case p.Loading:
 			s.m.signs.change(a, ActivityLoading, p.Model)
-		} else {
+		default:
 			s.m.signs.change(a, ActivityThinking, "")
 		}
 	})

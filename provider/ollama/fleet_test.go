@@ -199,8 +199,8 @@ func TestAFailedHostIsSetAsideAndProbed(t *testing.T) {
 		for _, r := range f.sims["a"].Requests()[:11] {
 			script = append(script, fmt.Sprint(r.At.Sub(begin).Truncate(time.Second), " ", r.Path))
 		}
-		want := "0s /api/chat, 1s /api/version, 3s /api/version, 7s /api/version, 15s /api/version, 31s /api/version, " +
-			"1m3s /api/version, 2m3s /api/version, 3m3s /api/version, 4m3s /api/version, 4m3s /api/chat"
+		want := "0s /api/show, 0s /api/chat, 1s /api/version, 3s /api/version, 7s /api/version, 15s /api/version, 31s /api/version, " +
+			"1m3s /api/version, 2m3s /api/version, 3m3s /api/version, 3m3s /api/show"
 		if got := strings.Join(script, ", "); got != want {
 			t.Errorf("a was asked\n%s, want\n%s", got, want)
 		}
@@ -221,7 +221,7 @@ func TestAHangingHostHoldsUpLittle(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		if slowest[0] != 10*time.Second || len(slowest) > 7 || slices.Max(slowest[1:]) != 2*time.Second {
+		if slowest[0] != 20*time.Second || len(slowest) > 7 || slices.Max(slowest[1:]) != 2*time.Second {
 			t.Errorf("calls took %v", slowest)
 		}
 	})
@@ -231,7 +231,7 @@ func TestAllHostsFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := sail(t, []string{"a", "b", "c"}, plainly)
 		f.cut("a", true)
-		f.sims["b"].Faults().Next("*", fault.Fault{Status: 503, Retry: 20e9, Body: `{"error":"busy"}`})
+		f.sims["b"].Faults().Next("/api/chat", fault.Fault{Status: 503, Retry: 20e9, Body: `{"error":"busy"}`})
 		f.cut("c", true)
 		_, err := ask(t, f, "x", models.Spec{})
 		wantError(t, err, provider.KindBusy, false, "closed network")

@@ -135,10 +135,13 @@ func wantKinds(t *testing.T, h heard, kinds ...string) {
 	}
 }
 
-// hanging answers with a body that never ends.
+// hanging answers a chat with a body that never ends.
 type hanging struct{ body string }
 
 func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/api/chat" {
+		return &http.Response{StatusCode: 404, Body: http.NoBody}, nil
+	}
 	never := readerFunc(func([]byte) (int, error) {
 		<-r.Context().Done()
 		return 0, r.Context().Err()

@@ -35,6 +35,7 @@ type host struct {
 type knowledge struct {
 	traits traits
 	info   ModelInfo
+	per    float64 // bytes of a prompt to a token, as its answers say; 0: none was seen
 	at     time.Time
 }
 
@@ -122,6 +123,14 @@ func (a authorising) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", a.auth.Reveal())
 	}
 	return a.next.RoundTrip(r)
+}
+
+// retryAge is how long a server that couldn't say anything of a model isn't asked again.
+const retryAge = time.Minute
+
+// unknown notes that the server couldn't be asked about the model.
+func (h *host) unknown(model string) {
+	h.learn(model, func(k *knowledge) { k.at = time.Now().Add(retryAge - knowledgeAge) })
 }
 
 // recall returns what is known of model, if it isn't too old.

@@ -55,12 +55,16 @@ func asks(msgs []api.Message) bool {
 
 // onHost asks one server, and once more without it for each thing that the server says the model can't do.
 func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
-	t := p.traitsOf(ctx, h, c)
+	k, err := p.about(ctx, h, c.spec.Model)
+	if err != nil {
+		return err
+	}
+	t := k.traits
 	for {
 		if !t.noImages && c.pictures == nil {
 			c.pictures = p.pictures(ctx, c.turns)
 		}
-		req := p.build(c, t)
+		req := p.build(c, t, k.info.Context)
 		if !asks(req.Messages) { // a picture alone, that is gone or that the model can't see
 			return p.fail(h, c.spec.Model, provider.KindRefused, errors.New("there is nothing but images, and the model sees none of them"))
 		}
@@ -80,21 +84,20 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 	}
 }
 
-// traitsOf returns what is known of the model, and looks it up where the call needs to know. A look-up that fails leaves
-// it to the refusal.
-func (p *Provider) traitsOf(ctx context.Context, h *host, c *call) traits {
-	if k, ok := h.recall(c.spec.Model); ok {
-		return k.traits
+// about returns what is known of the call's model, and looks it up where nothing is: its window bounds num_ctx. A look-up that fails
+// leaves the rest to the chat, unless nobody is there.
+func (p *Provider) about(ctx context.Context, h *host, model string) (knowledge, error) {
+	if k, ok := h.recall(model); ok {
+		return k, nil
 	}
-	needs := len(c.tools) > 0 || hasImages(c.turns) || slices.Contains([]string{"on", "low", "medium", "high"}, c.spec.Think)
-	if !needs {
-		return traits{}
+	k, err := p.lookUp(ctx, h, model)
+	if err != nil && ctx.Err() == nil && provider.KindOf(err) != provider.KindModelMissing {
+		h.unknown(model)
 	}
-	k, err := p.lookUp(ctx, h, c.spec.Model)
-	if err != nil {
-		return traits{}
+	if _, answered := errors.AsType[*refusal](err); provider.KindOf(err) == provider.KindUnreachable && !answered {
+		return k, err
 	}
-	return k.traits
+	return k, ctx.Err()
 }
 
 // learnFrom reads from a refusal what to leave out. Each lesson takes something from the request that it doesn't have
@@ -132,6 +135,7 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 	if err == nil {
 		p.log.DebugContext(parent, "answered", observe.KeyModel, req.Model, observe.KeyHost, h.name, "prompt_tokens", s.last.PromptEvalCount,
 			"completion_tokens", s.last.EvalCount, "load", s.last.LoadDuration, observe.KeyTook, s.last.TotalDuration)
+		p.weigh(parent, h, readingOf(req, s.last.PromptEvalCount), req.Model)
 		return nil
 	}
 	if parent.Err() != nil {
@@ -149,6 +153,22 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 		e.After = r.after
 	}
 	return e
+}
+
+// weigh learns from what a server has read of a prompt, and tells where that is too little.
+func (p *Provider) weigh(ctx context.Context, h *host, r reading, model string) {
+	cut := false
+	h.learn(model, func(k *knowledge) {
+		if cut = r.cut(k.per); !cut {
+			k.per = r.learned(k.per)
+		}
+	})
+	if !cut {
+		return
+	}
+	p.log.WarnContext(ctx, "the server has cut the prompt", observe.KeyModel, model, observe.KeyHost, h.name,
+		"prompt_tokens", r.tokens, "bytes", r.bytes, "num_ctx", r.window)
+	provider.Report(ctx, provider.Progress{Model: model, Cut: &provider.Cut{Bytes: r.bytes, Tokens: r.tokens, Window: r.window}})
 }
 
 // exchange does the round trip and hands the stream to s.

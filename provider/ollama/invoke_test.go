@@ -179,7 +179,7 @@ func TestCancelClosesTheConnection(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.WaitFor(t.Context(), func(rs []sim.Request) bool { return !rs[0].Left.IsZero() }); err != nil {
+	if err := s.WaitFor(t.Context(), func(rs []sim.Request) bool { return !rs[len(rs)-1].Left.IsZero() }); err != nil {
 		t.Error(err)
 	}
 	if _, err := invoke(ctx, p, state(user("x")), models.Spec{Model: "tiny"}); !errors.Is(err, context.Canceled) {
@@ -227,7 +227,7 @@ func TestSecretsStayOut(t *testing.T) {
 		c.APIKey = secret.New(key)
 		c.Hosts[0] = strings.Replace(c.Hosts[0], "http://", "http://me:"+password+"@", 1)
 	})
-	s.Faults().Next("*", echo, fault.Fault{Reset: true}, echo, echo)
+	s.Faults().Next("*", echo, echo, fault.Fault{Reset: true}, echo, echo)
 	_, chat := ask(t, p, "x", models.Spec{})
 	_, cut := ask(t, p, "x", models.Spec{})
 	_, list := p.Models(t.Context())

@@ -32,8 +32,8 @@ type function struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// build returns the request of one call to a model with the given traits.
-func (p *Provider) build(c *call, t traits) chatRequest {
+// build returns the request of one call to a model with the given traits, trained for windows of most tokens; 0: unknown.
+func (p *Provider) build(c *call, t traits, most int) chatRequest {
 	off := false
 	see := c.see
 	if t.noImages {
@@ -42,7 +42,7 @@ func (p *Provider) build(c *call, t traits) chatRequest {
 	req := chatRequest{ChatRequest: api.ChatRequest{
 		Model:     c.spec.Model,
 		Messages:  messages(c.turns, see),
-		Options:   p.options(c.spec),
+		Options:   p.options(c.spec, most),
 		KeepAlive: &api.Duration{Duration: p.cfg.KeepAlive},
 		Think:     thinkValue(c.spec.Think, t),
 		Truncate:  &off,
@@ -55,8 +55,8 @@ func (p *Provider) build(c *call, t traits) chatRequest {
 }
 
 // options merges, from weak to strong: the configured options, the Spec's, the Spec's fields. An answer without a limit
-// of its own may fill the context once: a server's default is ten times that.
-func (p *Provider) options(s models.Spec) map[string]any {
+// of its own may fill the context once: a server's default is ten times that. num_ctx is never above what the model was trained for.
+func (p *Provider) options(s models.Spec, most int) map[string]any {
 	o := make(map[string]any, len(p.cfg.Options)+len(s.Options)+6)
 	maps.Copy(o, p.cfg.Options)
 	if p.cfg.NumCtx > 0 {
@@ -64,6 +64,9 @@ func (p *Provider) options(s models.Spec) map[string]any {
 	}
 	maps.Copy(o, s.Options)
 	setIf(o, "num_ctx", s.NumCtx, s.NumCtx > 0)
+	if n, ok := o["num_ctx"].(int); ok && most > 0 {
+		o["num_ctx"] = min(n, most)
+	}
 	setIf(o, "num_predict", s.MaxTokens, s.MaxTokens > 0)
 	if s.Temperature != nil {
 		o["temperature"] = *s.Temperature
