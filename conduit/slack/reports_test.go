@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -184,6 +185,8 @@ func TestFS62PeopleDontShareADM(t *testing.T) {
 			r.say(ann, one, "apple")
 			r.say(ben, two, "pear")
 		}
+		seen.mu.Lock()
+		defer seen.mu.Unlock()
 		for _, view := range seen.all {
 			if strings.Contains(view, "apple") && strings.Contains(view, "pear") {
 				t.Errorf("one prompt holds %q", view)
@@ -196,14 +199,19 @@ func TestFS62PeopleDontShareADM(t *testing.T) {
 }
 
 // viewer is a model that notes all that it is shown.
-type viewer struct{ all []string }
+type viewer struct {
+	mu  sync.Mutex
+	all []string
+}
 
 func (v *viewer) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch chan<- artifact.Artifact, _ ...provider.InvokeOption) error {
 	var view []string
 	for _, t := range st.Turns() {
 		view = append(view, t.Text())
 	}
+	v.mu.Lock()
 	v.all = append(v.all, strings.Join(view, "|"))
+	v.mu.Unlock()
 	ch <- artifact.Text{Content: "seen"}
 	return ctx.Err()
 }
