@@ -57,7 +57,11 @@ func TestPoisonIsKept(t *testing.T) {
 func TestPoisonIsBounded(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 1}, func(t *testing.T, b *bench) {
 		for i := range maxPoison + 30 {
-			b.Push(fmt.Sprintf(`{"message":{"message_id":"%d%s"}}`, i, strings.Repeat("é", maxPoisonBytes)))
+			size := 1
+			if i == 30 { // the oldest that is kept
+				size = maxPoisonBytes
+			}
+			b.Push(fmt.Sprintf(`{"message":{"message_id":"%d%s"}}`, i, strings.Repeat("é", size)))
 		}
 		b.start().rest(20 * time.Second)
 		got := b.poisoned()

@@ -119,17 +119,20 @@ func TestAHostileMessageIsAnsweredOrIgnored(t *testing.T) {
 }
 
 func TestABacklogBeyondABatchIsAnswered(t *testing.T) {
-	for name, body := range map[string]string{"many": "x", "long": strings.Repeat("x", 40_000)} {
+	for name, c := range map[string]struct {
+		n    int
+		body string
+	}{"many": {600, "x"}, "long": {150, strings.Repeat("x", 40_000)}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, mem *storetest.Memory) {
 				p := &scripted{answer: func(context.Context, int, []ledger.Turn) ([]artifact.Artifact, error) {
 					time.Sleep(time.Minute)
 					return text("ok"), nil
 				}}
-				b := start(t, mem, p, func(c *session.Config) { c.MaxAge = 0 })
+				b := start(t, mem, p, func(cfg *session.Config) { cfg.MaxAge = 0 })
 				var all []session.Inbound
-				for range 600 {
-					in := msg(dm, "slack:U1", body)
+				for range c.n {
+					in := msg(dm, "slack:U1", c.body)
 					all = append(all, in)
 					b.accept(in)
 				}
