@@ -36,20 +36,19 @@ const token = "42:AAE-secretsecretsecretsecretsecret"
 // bench is a Telegram, and lives of the bot that come and go on one store.
 type bench struct {
 	*sim.Server
-	t      testing.TB
-	dial   http.RoundTripper
-	api    *API
-	store  *storetest.Memory
-	model  *scripted
-	figs   figures
-	health health
-	log    logBuffer
-	paced  bool
-	policy access.Policy
-	// commands: people can give commands.
-	commands bool
-	ada      sim.User
-	chat     int64 // ada's
+	t               testing.TB
+	dial            http.RoundTripper
+	api             *API
+	store           *storetest.Memory
+	model           *scripted
+	figs            figures
+	health          health
+	log             logBuffer
+	paced           bool
+	policy          access.Policy
+	commands, signs bool // people can give commands; see what is being done
+	ada             sim.User
+	chat            int64 // ada's
 }
 
 // inBubble runs f with a bench in a synctest bubble, and fails where the token is found in anything that was logged.
@@ -111,10 +110,14 @@ func (b *bench) start(change ...func(*Config)) *life {
 	if b.commands {
 		commander = slash.New(slash.Config{Log: b.store, NumCtx: 8192})
 	}
+	platform := session.Platform{Policy: b.policy, Follow: true, Fetcher: b.api, People: b.api, Prefix: "/"}
+	if b.signs {
+		platform.Presenter, platform.Beat = NewPresence(b.api), Beat
+	}
 	m := session.New(session.Config{
-		Commander: commander,
-		Store:     b.store, Provider: b.model, Spec: models.Spec{Model: "m"}, Life: name, Logger: logger, Counters: &b.figs,
-		Platforms: map[string]session.Platform{Name: {Policy: b.policy, Follow: true, Fetcher: b.api, People: b.api, Prefix: "/"}},
+		Commander: commander, SlowNotice: time.Minute,
+		Store: b.store, Provider: b.model, Spec: models.Spec{Model: "m"}, Life: name, Logger: logger, Counters: &b.figs,
+		Platforms: map[string]session.Platform{Name: platform},
 		MaxAge:    6 * time.Hour, RetryFor: time.Minute, ShutdownGrace: time.Second,
 	})
 	cfg := Config{
@@ -186,6 +189,7 @@ type scripted struct {
 	mu     sync.Mutex
 	asked  []string
 	answer func(prompt string) string
+	wait   time.Duration // before each answer
 }
 
 func (p *scripted) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch chan<- artifact.Artifact, _ ...provider.InvokeOption) error {
@@ -193,8 +197,11 @@ func (p *scripted) Invoke(ctx context.Context, st ledger.State, _ models.Spec, c
 	prompt := turns[len(turns)-1].Text()
 	p.mu.Lock()
 	p.asked = append(p.asked, prompt)
-	f := p.answer
+	f, wait := p.answer, p.wait
 	p.mu.Unlock()
+	if sleep(ctx, wait) != nil {
+		return ctx.Err()
+	}
 	if f == nil {
 		f = func(s string) string { return "re: " + s }
 	}

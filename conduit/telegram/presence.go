@@ -88,9 +88,9 @@ func target(where place, params tgbotapi.Params) tgbotapi.Params {
 	return params
 }
 
-// saySlow sends the message that says that an answer takes long, in a group as a reply.
+// saySlow sends the message that says that an answer takes long, in a group as a reply, with a button that stops it.
 func (p *Presence) saySlow(ctx context.Context, where place, asked string) (*session.Presence, error) {
-	params := parameters(where, conduit.Item{ReplyTo: asked}, body{text: slowText, first: true, silent: true})
+	params := parameters(where, conduit.Item{ReplyTo: asked}, body{text: slowText, first: true, silent: true, offers: []string{"stop"}})
 	raw, err := p.api.call(ctx, "sendMessage", params)
 	if err != nil {
 		return nil, err
