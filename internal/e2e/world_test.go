@@ -40,6 +40,7 @@ type world struct {
 	ollamaTOML string // more of the [ollama] table
 	moreTOML   string // more tables
 	access     string // of Telegram; empty: open
+	level      string // of the log; empty: debug
 	daemons    int
 	logs       []string // the files that daemons wrote
 }
@@ -149,7 +150,7 @@ func (w *world) config() string {
 state_dir = %q
 shutdown_grace = "5s"
 [log]
-level = "debug"
+level = %q
 format = "json"
 [slack]
 bot_token = %q
@@ -174,7 +175,8 @@ user_waiting = 100000
 [http]
 listen = %q
 %s
-`, w.state(), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, ollamaKey, w.ollamaTOML, w.health, w.moreTOML)
+`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, ollamaKey, w.ollamaTOML,
+		w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -209,6 +211,19 @@ func (w *world) noSecrets() {
 
 // patience is how long a test waits for what must come. It is no promise: machines that test are slow and busy.
 const patience = 5 * time.Minute
+
+// allLogs returns everything that daemons logged.
+func (w *world) allLogs() string {
+	var out strings.Builder
+	for _, path := range w.logs {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			w.t.Error(err)
+		}
+		out.Write(data)
+	}
+	return out.String()
+}
 
 // within is a context for one wait.
 func within(t testing.TB, d time.Duration) context.Context {

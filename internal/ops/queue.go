@@ -177,10 +177,27 @@ func (q *Queue) deliveries(ctx context.Context) (out []QueueItem, err error) {
 	return out, nil
 }
 
+// nothingYet reports whether an address waits for the first record of a conversation that has only begun: it counts as due until there
+// is one.
+func (q *Queue) nothingYet(ctx context.Context, st session.AddressState) (bool, error) {
+	legs, _ := st.Serving()
+	if len(legs) > 1 || st.BindingRev == (session.Revision{}) {
+		return false, nil
+	}
+	recs, err := q.Store.Log(ctx, legs[0].Thread, max(st.Cursor.Seq, legs[0].From, 1), 1)
+	if _, corrupt := errors.AsType[*session.CorruptError](err); corrupt {
+		return false, nil
+	}
+	return err == nil && len(recs) == 0, err
+}
+
 // delivery describes what an address waits for; ok is false where that came meanwhile.
 func (q *Queue) delivery(ctx context.Context, a session.Address) (it QueueItem, ok bool, err error) {
 	st, err := q.Store.Address(ctx, a)
 	if err != nil || st.Due == 0 {
+		return it, false, err
+	}
+	if none, err := q.nothingYet(ctx, st); none || err != nil {
 		return it, false, err
 	}
 	it = QueueItem{ID: itemID(KindDelivery, string(a)), Kind: KindDelivery, Where: string(a), Why: "to be posted"}
