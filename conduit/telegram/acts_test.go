@@ -39,7 +39,7 @@ func TestAnEmptyAnswerIsToldWithAButton(t *testing.T) {
 		l := b.start()
 		b.Say(b.ada, b.chat, "hello")
 		time.Sleep(time.Minute)
-		if got := b.texts(b.chat); len(got) != 1 || !strings.HasPrefix(got[0], "⚠️ The model stopped without an answer; I tried twice; /retry asks again.") {
+		if got := b.texts(b.chat); len(got) != 1 || !strings.HasPrefix(got[0], "⚠️ The model stopped without an answer; I tried twice.") {
 			t.Errorf("%q", got)
 		}
 		b.model.answers(nil)
