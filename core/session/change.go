@@ -10,7 +10,7 @@ import (
 
 // applyEdit gives a message its new content: where it waits, in its entry; where it is on the log, by an amendment as well. A turn
 // that was being answered begins anew from its question.
-func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry) error {
+func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry, j *job) error {
 	in := sig.Inbound
 	if p := s.m.cfg.Platforms[in.Address.Conduit()].Namer; p != nil {
 		in = p.Names(s.m.turns, in)
@@ -27,7 +27,7 @@ func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry) error {
 		if recs, err = s.amend(e, &next); err != nil {
 			return err
 		}
-		recs = append(recs, s.rewind(e)...)
+		recs = append(recs, s.rewind(e, j)...)
 	}
 	reopened := s.calls(e.Entry, in)
 	if reopened {
@@ -76,9 +76,10 @@ func (s *Stream) amend(old, now *StoredEntry) ([]LogRecord, error) {
 }
 
 // rewind returns the record that makes the question of an interrupted turn the newest on the active path again: what its old text led
-// to is left beside it.
-func (s *Stream) rewind(e *StoredEntry) []LogRecord {
-	if e.State != EntrySubmitted || s.live.state.Tip == e.Turn || !s.reachable(e.Turn) {
+// to is left beside it. A job that answers it again is such a turn too.
+func (s *Stream) rewind(e *StoredEntry, j *job) []LogRecord {
+	again := j != nil && j.turn == e.Turn
+	if e.State != EntrySubmitted && !again || s.live.state.Tip == e.Turn || !s.reachable(e.Turn) {
 		return nil
 	}
 	return []LogRecord{{Kind: KindTip, Tip: &TipMove{To: e.Turn}}}
@@ -97,7 +98,7 @@ func (s *Stream) applyDelete(sig StoredEntry, e *StoredEntry, j *job) error {
 			return err
 		}
 		rewrites = rw
-		if recs = s.rewind(e); left == 0 && e.State == EntrySubmitted {
+		if recs = s.rewind(e, j); left == 0 && e.State == EntrySubmitted {
 			recs = s.leaveOut(e.Turn)
 		}
 	}
@@ -121,6 +122,23 @@ func (s *Stream) applyDelete(sig StoredEntry, e *StoredEntry, j *job) error {
 	if j != nil {
 		j.entries = slices.DeleteFunc(j.entries, gone)
 	}
+	return nil
+}
+
+// outgrow takes a question off the active path that an edit has made a command, or nothing, while it was being answered: its message is
+// looked at anew, as one that isn't on the log. Its entry still names the turn, for a deletion.
+func (s *Stream) outgrow(j *job) error {
+	t, ok := s.live.led.Turn(j.turn)
+	own := ok && slices.Contains(t.Entries, j.first().ID.String())
+	if !own || len(t.Artifacts) > 0 && (len(j.entries) > 1 || !s.isCommand(*j.first())) {
+		return nil
+	}
+	if recs := s.leaveOut(j.turn); recs != nil {
+		if err := s.commit(s.batch(recs...)); err != nil {
+			return err
+		}
+	}
+	j.turn = 0
 	return nil
 }
 

@@ -129,7 +129,7 @@ func (s *Stream) model() string { return s.spec().Or(s.m.cfg.Spec).Model }
 
 // question returns the user turn that `retry` means: the one that was set aside last, else the last one of the active path.
 func (s *Stream) question() (ledger.Turn, bool) {
-	if t, ok := s.live.led.Turn(s.live.aside); ok {
+	if t, ok := s.live.led.Turn(s.live.aside); ok && len(t.Artifacts) > 0 {
 		return t, true
 	}
 	path := s.live.turns()
@@ -190,6 +190,25 @@ func (s *Stream) retry(j *job, eff Effect) (over bool, err error) {
 	s.writeEntries(&b, j, time.Time{})
 	j.turn = q.ID.Seq
 	return false, s.commit(b)
+}
+
+// takenBack ends a retry whose question was deleted meanwhile: there is nothing left to answer.
+func (s *Stream) takenBack(j *job) error {
+	recs := s.leaveOut(j.turn)
+	if len(recs) == 0 {
+		return s.endSilently(j, EndWithdrawn)
+	}
+	b := s.batch(recs...)
+	for i := range j.entries {
+		e := &j.entries[i]
+		e.State, e.End, e.Starts = EntryEnded, EndWithdrawn, 0
+	}
+	s.writeEntries(&b, j, time.Now().Add(s.m.cfg.KeepEntries))
+	if err := s.commit(b); err != nil {
+		return err
+	}
+	s.countEnds(j, EndWithdrawn)
+	return nil
 }
 
 // undo takes the last exchange off the active path; with none left, the conversation before this one goes on.

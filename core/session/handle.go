@@ -73,7 +73,14 @@ func (s *Stream) answer(j *job, first bool) error {
 // begin looks at a job before anything is done for it: a new one is screened; before one that is resumed, a stop takes effect that was
 // written while nobody ran.
 func (s *Stream) begin(j *job, cancel context.CancelCauseFunc) (over bool, err error) {
-	if j.cancel = cancel; j.turn != 0 {
+	j.cancel = cancel
+	if err := s.outgrow(j); err != nil {
+		return false, err
+	}
+	if j.turn != 0 {
+		if t, ok := s.live.led.Turn(j.turn); ok && len(t.Artifacts) == 0 {
+			return true, s.takenBack(j)
+		}
 		return s.stopsFirst(j)
 	}
 	if over, err := s.screen(j); over || err != nil {

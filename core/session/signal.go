@@ -39,9 +39,17 @@ func targetOf(sig StoredEntry) EntryID {
 	return EntryID{Address: sig.ID.Address, Key: sig.Inbound.TargetKey}
 }
 
-// concerns reports whether a signal is about one of a job's messages.
-func (j *job) concerns(sig StoredEntry) bool {
-	return slices.ContainsFunc(j.entries, func(e StoredEntry) bool { return e.ID == targetOf(sig) })
+// concerns reports whether a signal is about one of a job's messages, or about the question that a retry answers again.
+func (s *Stream) concerns(j *job, sig StoredEntry) bool {
+	id := targetOf(sig)
+	if slices.ContainsFunc(j.entries, func(e StoredEntry) bool { return e.ID == id }) {
+		return true
+	}
+	if j.turn == 0 || s.live == nil {
+		return false
+	}
+	t, ok := s.live.led.Turn(j.turn)
+	return ok && slices.Contains(t.Entries, id.String())
 }
 
 // errChanged is why a turn is interrupted whose messages were edited or deleted.
@@ -49,7 +57,7 @@ var errChanged = errors.New("session: a message of this turn was changed")
 
 // heed interrupts a job that a signal concerns. The signal is applied once the job has let go of the thread.
 func (s *Stream) heed(j *job) {
-	if j.cancel != nil && !j.done && slices.ContainsFunc(s.signals, j.concerns) {
+	if j.cancel != nil && !j.done && slices.ContainsFunc(s.signals, func(sig StoredEntry) bool { return s.concerns(j, sig) }) {
 		j.cancel(errChanged)
 	}
 }
@@ -61,7 +69,7 @@ func (s *Stream) settleSignals() error {
 
 // settleChanges applies what has come in about the messages of a job that was interrupted. It is over where none of them is left.
 func (s *Stream) settleChanges(j *job) (over bool, err error) {
-	err = s.applyThose(j, j.concerns)
+	err = s.applyThose(j, func(sig StoredEntry) bool { return s.concerns(j, sig) })
 	return len(j.entries) == 0, err
 }
 
@@ -113,7 +121,7 @@ func (s *Stream) applyOnce(sig StoredEntry, j *job) error {
 	case sig.Inbound.Signal == SignalDelete:
 		return s.applyDelete(sig, e, j)
 	default:
-		return s.applyEdit(sig, e)
+		return s.applyEdit(sig, e, j)
 	}
 }
 

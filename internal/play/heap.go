@@ -140,9 +140,9 @@ type gestures struct {
 	l  *life
 }
 
-// Show implements session.Presenter. That the model thinks goes without saying.
+// Show implements session.Presenter. That the model thinks goes without saying; a tool that isn't there is over before it shows.
 func (g gestures) Show(_ context.Context, a session.Address, s session.Sign, _ *session.Presence) (*session.Presence, error) {
-	if s.Activity != session.ActivityThinking {
+	if s.Activity != session.ActivityThinking && (s.Activity != session.ActivityTool || s.Detail == "dice") {
 		text := string(s.Activity)
 		if s.Detail != "" {
 			text += " " + s.Detail

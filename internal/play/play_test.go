@@ -8,7 +8,7 @@ import (
 
 func TestPlays(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "*.play"))
-	if err != nil || len(paths) < 1 {
+	if err != nil || len(paths) < 100 {
 		t.Fatalf("%d plays: %v", len(paths), err)
 	}
 	for _, path := range paths {
