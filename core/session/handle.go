@@ -47,6 +47,9 @@ func (s *Stream) answer(j *job, first bool) error {
 	}
 	if first {
 		defer s.signing(j)()
+		if over, err := s.overdue(j); over || err != nil {
+			return err
+		}
 		if over, err := s.counted(j); over || err != nil {
 			return err
 		}

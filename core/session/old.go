@@ -45,6 +45,16 @@ func (s *Stream) tooLate(j *job, age time.Duration) error {
 	return nil
 }
 
+// overdue ends a turn that is resumed when its question is too old to be answered unasked. The question is on the log already.
+func (s *Stream) overdue(j *job) (over bool, err error) {
+	in := j.last().Inbound
+	if j.turn == 0 || !s.tooOld(in) || s.m.cfg.Commander == nil {
+		return false, nil
+	}
+	text := fmt.Sprintf("You asked %s ago while I was away; `%sretry` asks it now.", about(time.Since(in.At)), s.m.prefix(j.addr))
+	return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: text, aside: true, offers: []string{"retry"}})
+}
+
 // readLate makes the artifacts of a late question, its files included: later they may be gone.
 func (s *Stream) readLate(j *job) (arts []artifact.Artifact, err error) {
 	var lines []string
