@@ -113,18 +113,6 @@ func dataURL(u string) []byte {
 	return data
 }
 
-// hasImages reports whether a turn shows a picture that could be sent.
-func hasImages(turns []ledger.Turn) bool {
-	for _, t := range turns {
-		for _, a := range t.Artifacts {
-			if i, ok := a.(artifact.Image); ok && isPicture(i.URL) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Vision reports whether a model sees images, as far as its server tells: one of which nothing is known is tried. Where it doesn't,
 // others are the installed ones that do. What was learned within the last ten minutes is believed.
 func (p *Provider) Vision(ctx context.Context, model string) (sees bool, others []string, err error) {
