@@ -16,9 +16,10 @@ func (s *Stream) renew(j *job, eff Effect) error {
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
 	next := Binding{Thread: ThreadOf(j.first().ID), From: 1}
-	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true})), func(old Binding) []ledger.ThreadID {
-		back := append(slices.Clone(old.Back), s.thread)
-		return back[max(0, len(back)-maxBack):]
+	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true})), func(old Binding) (back, left []ledger.ThreadID) {
+		back = append(slices.Clone(old.Back), s.thread)
+		n := max(0, len(back)-maxBack)
+		return back[n:], append(slices.Clone(old.Left), back[:n]...)
 	})
 }
 
@@ -41,13 +42,13 @@ func (s *Stream) goBack(j *job, eff Effect) error {
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
 	next := Binding{Thread: thread, From: old.Last + 1}
-	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true, Back: true})), func(Binding) []ledger.ThreadID {
-		return back[:len(back)-1]
+	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true, Back: true})), func(now Binding) (_, left []ledger.ThreadID) {
+		return back[:len(back)-1], append(slices.Clone(now.Left), s.thread)
 	})
 }
 
 // rebind ends the command with its reply here and binds its address to another thread, in one Batch.
-func (s *Stream) rebind(j *job, next Binding, e ending, back func(Binding) []ledger.ThreadID) error {
+func (s *Stream) rebind(j *job, next Binding, e ending, kept func(Binding) (back, left []ledger.ThreadID)) error {
 	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
 	if err != nil {
 		return &storeError{err}
@@ -58,7 +59,8 @@ func (s *Stream) rebind(j *job, next Binding, e ending, back func(Binding) []led
 			from = b.After + 1
 		}
 		next.MovedTo = st.Binding.MovedTo
-		next.Leg, next.Back = st.Binding.Leg+1, back(st.Binding)
+		next.Leg = st.Binding.Leg + 1
+		next.Back, next.Left = kept(st.Binding)
 		next.Before = append(st.unserved(), Leg{Thread: s.thread, From: from, Until: b.State.Last})
 		b.Bindings = []BindingWrite{{Address: j.addr, Rev: st.BindingRev, Binding: next}}
 		b.State.Addresses = slices.DeleteFunc(b.State.Addresses, func(a Address) bool { return a == j.addr })

@@ -152,6 +152,8 @@ func (s *Stream) conclude(j, run *job, eff Effect) (over bool, err error) {
 		return true, s.undo(j, eff)
 	case ActNew:
 		return true, s.renew(j, eff)
+	case ActForget:
+		return true, s.forgetAll(j, eff)
 	}
 	e := replying(eff.Reply)
 	e.small = eff.Small

@@ -112,6 +112,7 @@ type Manager struct {
 	desk    sync.Mutex // held while a stranger gets a code, so that they are counted
 	overrun overrun
 	limits  limiter
+	graves  chan struct{} // has one in it once a conversation is to be deleted
 
 	listeners atomic.Pointer[[]*listener]
 	workers   sync.WaitGroup
@@ -148,6 +149,7 @@ func New(cfg Config) *Manager {
 		places:   map[Address]*place{},
 		turnsOf:  map[*job]inHand{},
 		dropped:  map[EntryID]bool{},
+		graves:   make(chan struct{}, 1),
 	}
 	m.signs = newSigns(m)
 	return m
@@ -159,6 +161,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	var own sync.WaitGroup
 	own.Go(func() { m.evictIdle(ctx) })
 	own.Go(func() { m.signs.sweep(ctx) })
+	own.Go(func() { m.eraseForgotten(ctx) })
 	err := m.cfg.Store.Watch(ctx, m.wake)
 	m.drain()
 	own.Wait()

@@ -102,6 +102,7 @@ type Binding struct {
 	Leg     uint32            `json:"leg,omitempty"`    // how many threads the address was bound to before this one
 	Before  []Leg             `json:"before,omitempty"` // the last of those, oldest first: all of which something may still be due
 	Back    []ledger.ThreadID `json:"back,omitempty"`   // the conversations that `undo` returns to, the last one first to come
+	Left    []ledger.ThreadID `json:"left,omitempty"`   // those that nothing returns to any more, for `forget`
 }
 
 // Leg is the part of a thread's log that an address is or was served: from From up to Until, where that isn't 0.

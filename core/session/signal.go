@@ -8,7 +8,6 @@ import (
 
 	"orebot/core/access"
 	"orebot/core/ledger"
-	"orebot/core/observe"
 )
 
 // judgeSignal decides what becomes of an edit or a deletion: an entry of its own, which waits until it is applied, or the reason to
@@ -261,18 +260,9 @@ func (s *Stream) claim(sig StoredEntry, e Entry) error {
 
 // noted lets the platform show that an edit was taken down. Nobody waits for it, and nothing follows from its failure.
 func (s *Stream) noted(in Inbound) {
-	p := s.m.cfg.Platforms[in.Address.Conduit()].Presenter
-	message := in.Target
-	if p == nil || message == "" {
-		return
+	if in.Target != "" {
+		s.m.signs.note(in.Address, in.Target)
 	}
-	s.m.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(s.m.turns, 10*time.Second)
-		defer cancel()
-		if err := p.Noted(ctx, in.Address, message); err != nil {
-			s.m.cfg.Logger.Debug("edit not shown as noted", observe.KeyAddress, in.Address, observe.KeyError, err)
-		}
-	})
 }
 
 // amendmentOf is the log record that makes a turn say what t says.

@@ -95,6 +95,8 @@ type Reader interface {
 	// Heard returns the newest entries of an address that are heard and not used, at most limit, by Inbound.Order. It costs
 	// nothing where there are none, however many entries the address has.
 	Heard(ctx context.Context, a Address, limit int) ([]StoredEntry, error)
+	// Entries returns up to limit entries of an address in whatever state, by key, after the given key ("" from the start).
+	Entries(ctx context.Context, a Address, after string, limit int) ([]StoredEntry, error)
 	// Address returns what is kept of an address; an unknown one is the zero AddressState.
 	Address(ctx context.Context, a Address) (AddressState, error)
 	// Thread returns a thread's state; ok is false where there is none.
@@ -120,9 +122,18 @@ type Reader interface {
 	Totals(ctx context.Context) (Totals, error)
 }
 
+// Eraser deletes conversations.
+type Eraser interface {
+	// Erase deletes a thread for good: its log, its state, and what is noted of the platform's messages that show it. It does so in
+	// steps of about 500 keys, each of which leaves the store whole, so that after a crash it can be called again; a thread that
+	// isn't there is no error. A Batch whose writer knows more of the thread than is left fails with a Conflict.
+	Erase(ctx context.Context, id ledger.ThreadID) error
+}
+
 // Store is everything the core asks of one.
 type Store interface {
 	Committer
+	Eraser
 	Feed
 	Reader
 }

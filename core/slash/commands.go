@@ -89,6 +89,8 @@ func (c *Commands) plain(cmd session.Command, v session.View) session.Effect {
 		return think(cmd, v)
 	case "mute", "follow":
 		return mute(cmd, v)
+	case "forget":
+		return c.forget(cmd, v)
 	}
 	if eff, ok := act(cmd); ok {
 		return eff
@@ -99,7 +101,7 @@ func (c *Commands) plain(cmd session.Command, v session.View) session.Effect {
 // Guarded reports whether what a command comes to depends on its author being an administrator. It makes Commands a session.Guard.
 func (c *Commands) Guarded(cmd session.Command) bool {
 	switch r := cmd.Rights; {
-	case r.Private, r.Admin, r.Starter && cmd.Name != "whoami":
+	case r.Private, r.Admin, r.Starter && cmd.Name != "whoami" && cmd.Name != "forget":
 		return false
 	case cmd.Name == "stop":
 		return !r.Asker
@@ -112,6 +114,8 @@ func allowed(cmd session.Command) bool {
 	r := cmd.Rights
 	own := r.Private || r.Admin || r.Starter
 	switch cmd.Name {
+	case "forget":
+		return r.Private || r.Admin
 	case "new", "undo", "mute", "follow", "export":
 		return own
 	case "model", "think", "system":
@@ -123,8 +127,11 @@ func allowed(cmd session.Command) bool {
 }
 
 func refusal(name string) string {
-	if name == "retry" {
+	switch name {
+	case "retry":
 		return "Only who asked, who began this conversation, or an admin can have it answered again."
+	case "forget":
+		return "Only an admin can delete a conversation of several people."
 	}
 	return "Only who began this conversation, or an admin, can do that."
 }

@@ -38,6 +38,8 @@
 // told session.ErrUnknown, the store refuses everything from then on, and Failed is closed, so that the process can end. What the
 // file says at the next start is what happened.
 //
+// A thread is erased from its end, some hundred keys a transaction, and its state says each time how much of it is left.
+//
 // # Reading
 //
 // A read sees what is on disk, never a transaction whose last sync is still under way (bbolt would show it), and never waits for

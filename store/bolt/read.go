@@ -50,6 +50,19 @@ func decodeEntries(raw []rawEntry) ([]session.StoredEntry, error) {
 	return out, nil
 }
 
+// Entries implements session.Reader.
+func (s *Store) Entries(ctx context.Context, a session.Address, after string, limit int) ([]session.StoredEntry, error) {
+	var raw []rawEntry
+	err := s.view(ctx, func(b *bolt.Bucket) (err error) {
+		raw, err = entriesAfter(b, a, after, limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return decodeEntries(raw)
+}
+
 // EntriesAt implements session.Reader. Of more than limit entries it returns those with the highest keys.
 func (s *Store) EntriesAt(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
 	var raw []rawEntry
@@ -85,6 +98,26 @@ func entriesAt(b *bolt.Bucket, a session.Address, limit int) (raw []rawEntry, er
 			return nil, corrupt(bytes.Clone(k), err)
 		}
 		raw = append(raw, rawEntry{session.EntryID{Address: a, Key: key}, bytes.Clone(body)})
+	}
+	return raw, nil
+}
+
+// entriesAfter seeks from one entry to the next: chunks lie in between.
+func entriesAfter(b *bolt.Bucket, a session.Address, after string, limit int) (raw []rawEntry, err error) {
+	prefix := textKey(famEntry, string(a), "")
+	from := prefix
+	if after != "" {
+		from = beyond(famEntry, string(a), after)
+	}
+	c := b.Cursor()
+	for k, _ := c.Seek(from); bytes.HasPrefix(k, prefix) && len(raw) < limit; {
+		key := string(k[len(prefix):])
+		body, _, err := read(b, k)
+		if err != nil {
+			return nil, corrupt(bytes.Clone(k), err)
+		}
+		raw = append(raw, rawEntry{session.EntryID{Address: a, Key: key}, bytes.Clone(body)})
+		k, _ = c.Seek(beyond(famEntry, string(a), key))
 	}
 	return raw, nil
 }

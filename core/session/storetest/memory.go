@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"orebot/core/ledger"
@@ -146,6 +147,18 @@ func (m *Memory) commit(q queued) (session.Result, error) {
 		r.Last = q.b.Log[n-1].Seq
 	}
 	return r, nil
+}
+
+// Erase implements session.Eraser.
+func (m *Memory) Erase(ctx context.Context, id ledger.ThreadID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return session.ErrClosed
+	}
+	delete(m.threads, id)
+	maps.DeleteFunc(m.messages, func(_ [2]string, ref session.MessageRef) bool { return ref.Thread == id })
+	return ctx.Err()
 }
 
 // FailNext lets the next Batch that is taken, and is well-formed, fail with err; nothing of it is put. Calls add up: each is good

@@ -37,6 +37,14 @@ func (m *Memory) entries(match func(session.Entry) bool) (out []session.StoredEn
 	return out
 }
 
+// Entries implements session.Reader.
+func (m *Memory) Entries(ctx context.Context, a session.Address, after string, limit int) ([]session.StoredEntry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.entries(func(e session.Entry) bool { return e.ID.Address == a && e.ID.Key > after })
+	return out[:min(len(out), max(0, limit))], ctx.Err()
+}
+
 // EntriesAt implements session.Reader. Of more than limit entries it returns those with the highest keys.
 func (m *Memory) EntriesAt(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
 	m.mu.Lock()

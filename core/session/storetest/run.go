@@ -28,7 +28,7 @@ type checker interface {
 // opened again still holds everything. Each law is tested in a synctest bubble: a store that never calls done, or leaves a
 // goroutine behind after Close, deadlocks it and fails.
 func Run(t *testing.T, durable bool, fresh func(t *testing.T) Opener) {
-	for _, group := range [][]law{batchLaws(), conflictLaws(), logLaws(), recordLaws(), entryLaws(), listLaws(), feedLaws(), orderLaws()} {
+	for _, group := range [][]law{batchLaws(), conflictLaws(), logLaws(), recordLaws(), entryLaws(), listLaws(), feedLaws(), orderLaws(), eraseLaws()} {
 		for _, l := range group {
 			t.Run(l.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,270 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/loop"
+	"orebot/core/observe"
+)
+
+// spaceForgotten holds a grave for each conversation that is being deleted, by the thread that goes on in its place.
+const spaceForgotten = "forgotten"
+
+// grave says what is to be deleted. It is durable before anything is, and goes last: a deletion that a crash has cut off goes on at
+// the next start.
+type grave struct {
+	Threads   []ledger.ThreadID `json:"threads"`
+	Addresses []Address         `json:"addrs"`
+	Command   Inbound           `json:"cmd"` // without its content: what was written before it goes
+}
+
+// forgetAll lets a conversation be deleted, with those before it at its addresses. One Batch unbinds them, drops what is due, and
+// writes the grave; the line that says so is the first record of the thread that goes on there.
+func (s *Stream) forgetAll(j *job, eff Effect) error {
+	fresh := ThreadOf(j.first().ID)
+	for try := 1; ; try++ {
+		was := slices.Clone(j.entries)
+		b, places, err := s.burial(j, fresh, replying(eff.Say(Outcome{Done: true})))
+		if err != nil {
+			return err
+		}
+		err = s.put(b)
+		if err == nil {
+			s.buried(j, fresh, places, b.Log[len(b.Log)-1])
+			return nil
+		}
+		j.entries = was
+		var c *Conflict
+		if !errors.As(err, &c) || try == maxApply { // a courier may have moved a cursor
+			return err
+		}
+	}
+}
+
+// burial makes the Batch.
+func (s *Stream) burial(j *job, fresh ledger.ThreadID, e ending) (b Batch, places []Address, err error) {
+	b = Batch{ID: NewBatchID(), Thread: fresh, Log: s.records(j, e)}
+	for i := range b.Log {
+		b.Log[i].Seq = ledger.Seq(i + 1)
+	}
+	last := ledger.Seq(len(b.Log))
+	g := grave{Threads: []ledger.ThreadID{s.thread}, Command: j.first().Inbound.without()}
+	places = slices.Clone(s.live.state.Addresses)
+	if !slices.Contains(places, j.addr) {
+		places = append(places, j.addr)
+	}
+	for _, a := range places {
+		st, err := s.m.cfg.Store.Address(s.m.turns, a)
+		if err != nil {
+			return b, nil, &storeError{err}
+		}
+		g.take(st.Binding)
+		st.unbind(&b, a, fresh, last, a == j.addr)
+	}
+	g.Addresses = places
+	now := time.Now().UTC()
+	b.State = &Thread{Last: last, Addresses: places, Opened: now, Used: now}
+	for i := range j.entries {
+		o := &j.entries[i]
+		o.State, o.End, o.EndSeq, o.Thread, o.Starts = EntryEnded, EndNoticed, last, fresh, 0
+	}
+	s.writeEntries(&b, j, now.Add(s.m.cfg.KeepEntries))
+	value, err := json.Marshal(g)
+	b.Small = []SmallWrite{{Space: spaceForgotten, Key: fresh.String(), Value: value}}
+	return b, places, err
+}
+
+// take notes the conversations that an address has had.
+func (g *grave) take(b Binding) {
+	ids := slices.Concat(b.Back, b.Left)
+	for _, leg := range b.Before {
+		ids = append(ids, leg.Thread)
+	}
+	for _, id := range ids {
+		if !slices.Contains(g.Threads, id) {
+			g.Threads = append(g.Threads, id)
+		}
+	}
+}
+
+// unbind binds an address to a fresh thread, of which it is shown the record last or nothing, and of the old ones nothing more.
+func (st AddressState) unbind(b *Batch, a Address, fresh ledger.ThreadID, last ledger.Seq, told bool) {
+	next := Binding{Thread: fresh, From: 1, MovedTo: st.Binding.MovedTo, Leg: st.Binding.Leg + 1}
+	b.Bindings = append(b.Bindings, BindingWrite{Address: a, Rev: st.BindingRev, Binding: next})
+	cur := Cursor{Seq: 1, Leg: next.Leg}
+	if told {
+		b.Due = append(b.Due, DueWrite{Address: a, Seq: last, Anew: true})
+	} else {
+		cur.Seq = last + 1
+		b.Due = append(b.Due, DueWrite{Address: a, Seq: max(st.Due, last), Drop: true})
+	}
+	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: cur})
+}
+
+// buried is what follows that Batch: this Stream lets go of everything, and what waits goes to the thread that follows.
+func (s *Stream) buried(j *job, fresh ledger.ThreadID, places []Address, end LogRecord) {
+	s.countEnds(j, EndNoticed)
+	ctx := loop.WithThreadID(loop.WithProvenance(context.Background(), string(j.addr)), fresh.String())
+	notice := loop.Notice{Content: end.End.Text, Severity: end.End.Severity}
+	s.live.step.Emit(ctx, loop.NoticeEvent{Notice: notice, Ctx: WithSeq(ctx, uint64(end.Seq))})
+	signals := idsOf(s.signals)
+	s.signals = nil
+	s.close()
+	for _, a := range places {
+		s.handOver(a, fresh)
+	}
+	for _, id := range signals {
+		s.m.wake(id)
+	}
+	select {
+	case s.m.graves <- struct{}{}:
+	default:
+	}
+}
+
+// eraseForgotten deletes what has been forgotten, in this life or an earlier one, until ctx ends.
+func (m *Manager) eraseForgotten(ctx context.Context) {
+	for try := 0; ; {
+		err := guarded(func() error { return m.eraseAll(ctx) })
+		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
+			return
+		}
+		if err != nil {
+			m.cfg.Logger.Error("conversation not deleted yet", observe.KeyError, err)
+			if sleep(ctx, backoff(try)) != nil {
+				return
+			}
+			try++
+			continue
+		}
+		try = 0
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.graves:
+		}
+	}
+}
+
+func (m *Manager) eraseAll(ctx context.Context) error {
+	for after := ""; ; {
+		page, err := m.cfg.Store.SmallList(ctx, spaceForgotten, after, 100)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, v := range page {
+			after = v.Key
+			if err := m.erase(ctx, v); err != nil {
+				return fmt.Errorf("session: forget, for %s: %w", v.Key, err)
+			}
+		}
+	}
+}
+
+// erase deletes one conversation: first what its messages said, then its threads, then the grave.
+func (m *Manager) erase(ctx context.Context, v SmallValue) error {
+	var g grave
+	if err := json.Unmarshal(v.Value, &g); err != nil {
+		return err
+	}
+	m.evict(g.Threads)
+	for _, a := range g.Addresses {
+		err := m.hollow(ctx, g, a, v.Key)
+		var corrupt *CorruptError
+		if errors.As(err, &corrupt) { // one that can't be read mustn't keep the others
+			m.cfg.Logger.Error("entry unreadable", observe.KeyAddress, string(a), observe.KeyError, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	for _, id := range g.Threads {
+		if err := m.cfg.Store.Erase(ctx, id); err != nil {
+			return err
+		}
+	}
+	drop := Batch{ID: NewBatchID(), Small: []SmallWrite{{Space: spaceForgotten, Key: v.Key, Rev: v.Rev}}}
+	if err := commitSettled(ctx, m.cfg.Store, drop); err != nil {
+		return err
+	}
+	m.evict(g.Threads)
+	m.cfg.Logger.Info("conversation deleted", observe.KeyThread, g.Threads[0].String(), observe.KeyCount, len(g.Threads))
+	return nil
+}
+
+// evict drops what is in memory of threads that nobody is at work on.
+func (m *Manager) evict(threads []ledger.ThreadID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range threads {
+		if s := m.streams[id]; s != nil && !s.running && len(s.waiting)+len(s.inbox) == 0 {
+			s.close()
+			delete(m.streams, id)
+		}
+	}
+}
+
+// hollowPage is how many entries are emptied in one Batch.
+const hollowPage = 100
+
+// hollow empties the entries of an address that belong to what is deleted. Their keys stay: a message that is delivered again is
+// still a duplicate.
+func (m *Manager) hollow(ctx context.Context, g grave, a Address, fresh string) error {
+	for after := ""; ; {
+		page, err := m.cfg.Store.Entries(ctx, a, after, hollowPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		b := Batch{ID: NewBatchID()}
+		for _, e := range page {
+			if g.holds(e.Entry, fresh) && !e.hollowed() {
+				b.Entries = append(b.Entries, EntryWrite{Rev: e.Rev, Entry: e.hollow()})
+			}
+		}
+		if len(b.Entries) > 0 {
+			err := commitSettled(ctx, m.cfg.Store, b)
+			var c *Conflict
+			if errors.As(err, &c) { // an edit came between: read again
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		after = page[len(page)-1].ID.Key
+	}
+}
+
+// holds reports whether an entry belongs to what is deleted. What still waits doesn't: it is for the thread that follows.
+func (g grave) holds(e Entry, fresh string) bool {
+	switch {
+	case e.State.Waits():
+		return false
+	case slices.Contains(g.Threads, e.Thread):
+		return true
+	case e.Thread.String() == fresh:
+		return false
+	case e.ID.Address == g.Command.Address:
+		return !before(g.Command, e.Inbound)
+	default:
+		return !e.Inbound.At.After(g.Command.At)
+	}
+}
+
+func (e Entry) hollowed() bool { return e.Deleted && e.Inbound.Text == "" && e.State != EntryHeard }
+
+// hollow returns the entry without anything that somebody wrote.
+func (e Entry) hollow() Entry {
+	if e.State == EntryHeard {
+		e.State = EntryUsed
+	}
+	e.Deleted, e.Asides, e.Notice, e.Over = true, nil, "", ""
+	in := &e.Inbound
+	in.Text, in.Attachments, in.Quotes, in.Mentions, in.ReplyURL, in.Author.Name, in.Author.Handle = "", nil, nil, nil, "", "", ""
+	return e
+}
