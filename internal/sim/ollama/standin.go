@@ -32,7 +32,15 @@ func StandIn(r Request) Reply {
 			return answer
 		}
 	}
-	return Say(strings.SplitAfter("I am a stand-in: no language model is running here. You said: "+last, " ")...)
+	return Say(strings.SplitAfter("I am a stand-in: no language model is running here. You said: "+unlabelled(last), " ")...)
+}
+
+// unlabelled takes the name off a message that says whose it is, as a model would.
+func unlabelled(s string) string {
+	if name, text, ok := strings.Cut(s, "]: "); ok && strings.HasPrefix(name, "[") && !strings.Contains(name, "\n") {
+		return text
+	}
+	return s
 }
 
 // counting counts to eight over and over, and numbers the lines, so that no line is like another.
