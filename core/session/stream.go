@@ -93,12 +93,12 @@ func (s *Stream) take(fresh bool) (ids []EntryID, stop bool) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
 	switch {
-	case !fresh && !s.m.stopping && len(s.inbox) == 0 && len(s.waiting) > 0 && s.rest > 0:
+	case !fresh && !s.m.stopping && len(s.inbox)+len(s.signals) == 0 && len(s.waiting) > 0 && s.rest > 0:
 		s.running, s.idle = false, time.Now()
 		s.alarm = time.AfterFunc(s.rest, func() { s.m.rouse(s) })
 		s.m.release()
 		return nil, true
-	case s.m.stopping || len(s.inbox) == 0 && len(s.waiting) == 0:
+	case s.m.stopping || len(s.inbox)+len(s.signals)+len(s.waiting) == 0:
 		s.running, s.idle = false, time.Now()
 		s.m.release()
 		return nil, true
