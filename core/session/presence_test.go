@@ -24,7 +24,6 @@ type stage struct {
 	begin time.Time
 	lines []string
 	calls map[session.Address]int
-	beats bool          // take down repeated signs too
 	slow  time.Duration // of each call
 	fail  int           // calls of Clear that fail
 	t     *testing.T
