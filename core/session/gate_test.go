@@ -118,10 +118,10 @@ func TestGivingUpAndLimitsThatChange(t *testing.T) {
 		p.slots = 1
 		p.mu.Unlock()
 		time.Sleep(15 * time.Second)
+		p.mu.Lock()
 		if p.now != 1 {
 			t.Errorf("%d calls with one slot", p.now)
 		}
-		p.mu.Lock()
 		p.slots = 5
 		p.mu.Unlock()
 		wg.Wait()
