@@ -29,6 +29,9 @@ func (s *Stream) try(j *job) (err error) {
 	if err := s.hydrate(s.m.turns); err != nil {
 		return err
 	}
+	if err := s.whole(j); err != nil {
+		return err
+	}
 	return s.handle(j)
 }
 
