@@ -73,7 +73,7 @@ func TestADayInSlack(t *testing.T) {
 	w.slack.Say(ana, dm, "\x00\u202eturned\u202c \x07 "+privateText)
 	w.slackSees("an answer to odd characters", posted(dm, "", "turned"))
 	w.slack.Say(ana, dm, strings.Repeat(privateText+" ", 200_000))
-	w.slackSees("a line about what is too long", posted(dm, "", "more than I can read at once"))
+	w.slackSees("a line about what is too long", posted(dm, "", "262,144 is the limit"))
 	w.slack.Share(ana, dm, "", []slack.SharedFile{{Name: "a.go", MIME: "text/plain", Data: []byte("package " + privateText)}})
 	w.slackSees("an answer to a file", posted(dm, "", "package "+privateText))
 
