@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -178,4 +179,33 @@ func TestDeathAtEveryCommitOfAGroup(t *testing.T) {
 			}
 		}
 	}
+}
+
+// hesitant is a store that takes ten seconds to name each entry.
+type hesitant struct{ *storetest.Memory }
+
+func (h hesitant) Watch(ctx context.Context, f func(session.EntryID)) error {
+	return h.Memory.Watch(ctx, func(id session.EntryID) {
+		f(id)
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// A turn that is resumed after a restart is answered once, even where its messages are named one after its answer.
+func TestATurnIsResumedForAllOfItsMessages(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(time.Hour), func(c *session.Config) { c.ShutdownGrace = 0 })
+		now := func(in *session.Inbound) { in.At = time.Now() }
+		one, two := msg(dm, "slack:U1", "a", grouped("g", now)), msg(dm, "slack:U1", "b", grouped("g", goesOn, now))
+		b.accept(one)
+		b.accept(two)
+		time.Sleep(5 * time.Second)
+		b.stopLife()
+		b = start(t, mem, echo(time.Second), func(c *session.Config) { c.Store = hesitant{mem} })
+		time.Sleep(time.Minute)
+		b.ended(one, session.EndAnswered)
+		b.ended(two, session.EndAnswered)
+		equal(t, "log", b.log(dm), []string{"user ab", "assistant re: ab"})
+		b.stopLife()
+	})
 }
