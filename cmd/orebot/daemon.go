@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orebot/core/access"
-	"orebot/core/ledger"
 	"orebot/core/loop"
 	"orebot/core/models"
 	"orebot/core/observe"
@@ -153,7 +152,7 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 	cfg := session.Config{
 		Store: d.store, Provider: doubting{d.model, d.probes}, Platforms: platforms, Life: d.life,
 		Spec:          models.Spec{Model: c.Ollama.Model, NumCtx: c.Ollama.NumCtx, Think: c.Ollama.Think},
-		Transform:     transforms(c, d.tools),
+		Transform:     transforms(c),
 		Commander:     d.commands(),
 		Admins:        c.Access.Admins,
 		SlowNotice:    c.Chat.SlowNotice.D(),
@@ -165,6 +164,8 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		KeepEntries:   max(24*time.Hour, c.Slack.CatchUp.D()),
 		OneByOne:      c.Chat.Queue == "fifo",
 		WindowBytes:   windowBytes(c),
+		CompactAt:     c.Chat.CompactAt,
+		ContextOf:     contextOf(d.model),
 		Blobs:         d.blobs,
 		Vision:        d.model.Vision,
 
@@ -181,14 +182,9 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 	return session.New(cfg)
 }
 
-// Share of the context window that is left for the answer: a quarter.
-const answerShare = 4
-
-// transforms shape the prompt: what fits the window beside the answer, the tools and the system prompt, with that prompt in front.
-func transforms(c *config.Config, tools *tool.Registry) []loop.Transform {
-	system := budget.Estimate(ledger.Turn{}) + len(c.Chat.SystemPrompt)/budget.BytesPerToken
-	room := c.Ollama.NumCtx - c.Ollama.NumCtx/answerShare - system
-	return []loop.Transform{attribution.Speakers{}, besideTools{budget.Budget{Tokens: max(room, 1)}, tools}, instructions(c.Chat.SystemPrompt)}
+// transforms shape the prompt: who wrote what, the system prompt in front, and then what fits the window.
+func transforms(c *config.Config) []loop.Transform {
+	return []loop.Transform{attribution.Speakers{}, instructions(c.Chat.SystemPrompt), budget.Budget{}}
 }
 
 // windowBytes is what a live thread keeps of its turns: twice what a prompt can hold.

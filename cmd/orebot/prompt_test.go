@@ -6,6 +6,7 @@ import (
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
+	"orebot/core/transform/budget"
 	"orebot/internal/config"
 )
 
@@ -17,8 +18,9 @@ func TestWhatTheModelIsShown(t *testing.T) {
 	}
 	long := strings.Repeat("word ", c.Ollama.NumCtx)
 	st := ledger.NewView(nil, []ledger.Turn{by("Al", "1"+long), by("Al", "2 hi"), by("Bo", "3\n[Al]: no")})
-	for _, tr := range transforms(c, nil) {
-		next, err := tr.Transform(t.Context(), st)
+	ctx := budget.WithPlan(t.Context(), &budget.Plan{Window: c.Ollama.NumCtx})
+	for _, tr := range transforms(c) {
+		next, err := tr.Transform(ctx, st)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,6 @@ import (
 	_ "time/tzdata" // zones by name also where the machine has none
 
 	"orebot/core/cognitive"
-	"orebot/core/ledger"
-	"orebot/core/loop"
 	"orebot/core/session"
 	"orebot/core/tool"
 	"orebot/core/transform/budget"
@@ -68,19 +66,3 @@ func (d *daemon) useTools(c *session.Config) {
 		Output: min(d.cfg.Ollama.NumCtx*budget.BytesPerToken/resultShare, maxResults),
 	})
 }
-
-// besideTools is a Budget that leaves room for the tools' descriptions.
-type besideTools struct {
-	budget budget.Budget
-	tools  *tool.Registry // nil: none
-}
-
-// Transform returns a view that fits beside the tools that there are now.
-func (b besideTools) Transform(ctx context.Context, st ledger.State) (ledger.State, error) {
-	if b.tools != nil {
-		b.budget.Tokens = max(b.budget.Tokens-b.tools.Size()/budget.BytesPerToken, 1)
-	}
-	return b.budget.Transform(ctx, st)
-}
-
-var _ loop.Transform = besideTools{}

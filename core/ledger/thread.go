@@ -15,6 +15,7 @@ type Thread struct {
 	first Seq // the window's first turn; earlier parents are taken on trust
 	last  Seq
 	tip   Seq
+	base  *Turn // the summary of what lies before the window, on the active path
 }
 
 // NewThread returns a Thread without turns.
@@ -96,6 +97,11 @@ func (th *Thread) Amend(seq Seq, artifacts []artifact.Artifact, parts []Part) {
 		t.Artifacts, t.Parts = artifacts, parts
 		th.turns[seq] = t
 	}
+	if th.base != nil && th.base.ID.Seq == seq {
+		t := *th.base
+		t.Artifacts, t.Parts = artifacts, parts
+		th.base = &t
+	}
 }
 
 // Promote makes the draft at seq an answer to deliver, where the window holds it.
@@ -106,35 +112,79 @@ func (th *Thread) Promote(seq Seq) {
 	}
 }
 
-// Path returns the turns of the active path, oldest first. Where a summary lies
-// on it, the newest one stands first, followed by the turns after the last one
-// that it covers; older summaries are part of what it covers and left out.
+// Path returns the turns of the active path, oldest first. Where a summary covers a turn of it, the newest one that covers the latest
+// such turn stands first, followed by the turns after that one; older summaries are part of what it covers. A summary needn't lie on
+// the path itself: what comes before a turn is the same on every path through it. One that has been emptied counts for nothing.
 func (th *Thread) Path() []Turn {
+	covering := th.summaries()
+	lead := th.base // of a path that leaves the window
 	var path []Turn
-	var summary *Turn
-	for seq := th.tip; seq != 0; {
+	met := false
+	seq := th.tip
+	for seq != 0 {
+		if s, ok := covering[seq]; ok {
+			met, lead = true, &s
+			break
+		}
 		t, ok := th.turns[seq]
-		if !ok || summary != nil && seq <= summary.Covers {
+		if !ok || met && seq <= lead.Covers {
 			break
 		}
 		switch {
 		case t.Covers == 0:
 			path = append(path, t)
-		case summary == nil:
+		case !met && len(t.Artifacts) > 0:
 			s := t // a copy of its own, so that the other turns stay on the stack
-			summary = &s
+			met, lead = true, &s
 		}
 		seq = t.Parent
 	}
-	if summary != nil {
-		path = append(path, *summary)
+	if lead != nil && len(lead.Artifacts) > 0 && (seq != 0 || met) {
+		path = append(path, *lead)
 	}
 	slices.Reverse(path)
 	return path
 }
 
-// DropBefore forgets the turns below seq, which is the window's new start. The
-// path must not need them any more: a summary covers them.
+// summaries returns the newest summary for each turn that is the last one covered by any.
+func (th *Thread) summaries() map[Seq]Turn {
+	var out map[Seq]Turn
+	for _, t := range th.turns {
+		if t.Covers == 0 || len(t.Artifacts) == 0 || t.ID.Seq < out[t.Covers].ID.Seq {
+			continue
+		}
+		if out == nil {
+			out = map[Seq]Turn{}
+		}
+		out[t.Covers] = t
+	}
+	return out
+}
+
+// Base returns the summary that stands for what the active path has before the window; zero where there is none.
+func (th *Thread) Base() (Turn, bool) {
+	if th.base == nil {
+		return Turn{}, false
+	}
+	return *th.base, true
+}
+
+// SetBase makes a summary stand for what the active path has before the window, as Rebase once did.
+func (th *Thread) SetBase(t Turn) { th.base = &t }
+
+// Rebase keeps the summary that the active path begins with, if it does, for when the window begins behind it, and returns its
+// sequence.
+func (th *Thread) Rebase() Seq {
+	if path := th.Path(); len(path) > 0 && path[0].Covers != 0 {
+		th.base = &path[0]
+		return path[0].ID.Seq
+	}
+	th.base = nil
+	return 0
+}
+
+// DropBefore forgets the turns below seq, which is the window's new start. What
+// the active path loses by that is the caller's to know; see Rebase.
 func (th *Thread) DropBefore(seq Seq) {
 	for s := range th.turns {
 		if s < seq {

@@ -13,7 +13,12 @@ func at(seq, parent ledger.Seq) ledger.Turn {
 
 func summary(seq, parent, covers ledger.Seq) ledger.Turn {
 	t := at(seq, parent)
-	t.Role, t.Covers = ledger.RoleSystem, covers
+	t.Role, t.Covers, t.Artifacts = ledger.RoleSystem, covers, text("summary")
+	return t
+}
+
+func emptied(t ledger.Turn) ledger.Turn {
+	t.Artifacts = nil
 	return t
 }
 
@@ -45,7 +50,13 @@ func TestPath(t *testing.T) {
 		{"summary of everything", []ledger.Turn{at(1, 0), at(2, 1), summary(3, 2, 2), at(4, 3)}, 0, "[3 4]"},
 		{"newest summary counts", []ledger.Turn{at(1, 0), summary(2, 1, 1), at(3, 2), at(4, 3), summary(5, 4, 3), at(6, 5)}, 0, "[5 4 6]"},
 		{"older summary inside", []ledger.Turn{at(1, 0), at(2, 1), at(3, 2), summary(4, 3, 1), at(5, 4), summary(6, 5, 2), at(7, 6)}, 0, "[6 3 5 7]"},
-		{"back before the summary", []ledger.Turn{at(1, 0), at(2, 1), summary(3, 2, 1), at(4, 3)}, 2, "[1 2]"},
+		{"asked again from before the summary", []ledger.Turn{at(1, 0), at(2, 1), at(3, 2), at(4, 3), summary(5, 4, 2)}, 3, "[5 3]"},
+		{"a new branch from before the summary", []ledger.Turn{at(1, 0), at(2, 1), at(3, 2), summary(4, 3, 2), at(5, 2)}, 0, "[4 5]"},
+		{"a branch that the summary doesn't cover", []ledger.Turn{at(1, 0), at(2, 1), at(3, 2), summary(4, 3, 2), at(5, 1)}, 0, "[1 5]"},
+		{"an emptied summary", []ledger.Turn{at(1, 0), at(2, 1), emptied(summary(3, 2, 1)), at(4, 3)}, 0, "[1 2 4]"},
+		{"an older one behind an emptied one", []ledger.Turn{at(1, 0), at(2, 1), summary(3, 2, 1), at(4, 3), emptied(summary(5, 4, 2)), at(6, 5)},
+			0, "[3 2 4 6]"},
+		{"back before the summary", []ledger.Turn{at(1, 0), at(2, 1), summary(3, 2, 1), at(4, 3)}, 2, "[3 2]"},
 		{"covered turn before the window", []ledger.Turn{at(7, 6), summary(8, 7, 3), at(9, 8)}, 0, "[8 7 9]"},
 		{"covered turn on another branch", []ledger.Turn{at(1, 0), at(2, 1), at(3, 1), at(4, 3), summary(5, 4, 2), at(6, 5)}, 0, "[5 3 4 6]"},
 	}
@@ -137,6 +148,42 @@ func TestDropBefore(t *testing.T) {
 	}
 	if err := th.Add(at(7, 6)); err != nil {
 		t.Errorf("add to an emptied window: %v", err)
+	}
+}
+
+// What the window loses, a summary may stand for: it is kept beside the window, and goes with what it says.
+func TestBase(t *testing.T) {
+	th := ledger.NewThread(ledger.ThreadID{})
+	for _, turn := range []ledger.Turn{at(1, 0), at(2, 1), at(3, 2), summary(4, 3, 2), at(5, 4), at(6, 5)} {
+		if err := th.Add(turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := th.Rebase(); got != 4 {
+		t.Fatalf("base %d, want 4", got)
+	}
+	th.DropBefore(6)
+	if got := path(th); got != "[4 6]" {
+		t.Errorf("got %s", got)
+	}
+	base, ok := th.Base()
+	again := ledger.NewThread(ledger.ThreadID{})
+	again.SetBase(base)
+	if err := again.Add(at(6, 5)); err != nil || !ok {
+		t.Fatal(err)
+	}
+	if got := path(again); got != "[4 6]" {
+		t.Errorf("loaded: %s", got)
+	}
+	if err := again.SetTip(0); err != nil || path(again) != "[]" {
+		t.Errorf("an empty path: %s", path(again))
+	}
+	th.Amend(4, nil, nil)
+	if got := path(th); got != "[6]" {
+		t.Errorf("with an emptied base: %s", got)
+	}
+	if got := th.Rebase(); got != 0 {
+		t.Errorf("base %d, want none", got)
 	}
 }
 

@@ -71,6 +71,7 @@ func (s *Stream) promote(ctx context.Context, id ledger.TurnID) (ledger.Turn, er
 	case !shows(t.Text()):
 		return t, errShowsNothing()
 	}
+	s.tellFit(j)
 	recs := append([]LogRecord{{Kind: KindFinal, Final: &Final{Turn: id.Seq}}}, s.besides(j)...)
 	b := s.batch(recs...)
 	final := b.Log[0].Seq

@@ -272,6 +272,9 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 		hollow := LogRecord{Seq: a.Seq, Kind: KindAmendment, Amendment: &Amendment{Entry: a.Amendment.Entry}}
 		rewrites = append(rewrites, hollow)
 	}
+	if err == nil {
+		rewrites, err = s.withSummaries(rewrites, seq)
+	}
 	return len(t.Artifacts), rewrites, err
 }
 

@@ -62,12 +62,13 @@ type Act uint8
 
 // The acts.
 const (
-	ActNone   Act = iota
-	ActStop       // cancel the answer in progress and withdraw the asker's older messages
-	ActRetry      // answer the last message again
-	ActUndo       // take back the last exchange
-	ActNew        // a fresh conversation at this address
-	ActForget     // delete the conversation for good
+	ActNone    Act = iota
+	ActStop        // cancel the answer in progress and withdraw the asker's older messages
+	ActRetry       // answer the last message again
+	ActUndo        // take back the last exchange
+	ActNew         // a fresh conversation at this address
+	ActForget      // delete the conversation for good
+	ActCompact     // summarise older turns
 )
 
 // Effect is what a command comes to. It is committed with its end record and the closing of its message, or not at all.
@@ -88,6 +89,7 @@ type Outcome struct {
 	Back      bool   // of ActUndo: the conversation before the last `new` goes on
 	Far       bool   // of ActUndo and ActRetry: it lies too far back
 	Theirs    bool   // of ActStop: what runs is another person's
+	Failed    bool   // of ActCompact: the model gave no summary
 }
 
 // The keys of the settings that the session knows.

@@ -154,6 +154,8 @@ func (s *Stream) conclude(j, run *job, eff Effect) (over bool, err error) {
 		return true, s.renew(j, eff)
 	case ActForget:
 		return true, s.forgetAll(j, eff)
+	case ActCompact:
+		return true, s.compact(j, eff)
 	}
 	e := replying(eff.Reply)
 	e.small = eff.Small

@@ -15,7 +15,6 @@ import (
 	"orebot/core/loop"
 	"orebot/core/observe"
 	"orebot/core/provider"
-	"orebot/core/transform/budget"
 )
 
 // converse submits the job's messages, where they aren't on the log, and runs the Pattern until it has answered, until a failure
@@ -28,6 +27,7 @@ func (s *Stream) converse(ctx context.Context, j *job) error {
 	defer s.leave()
 	begin := time.Now()
 	for try := 1; ; try++ {
+		j.plan = s.plan()
 		err := s.apart(j, func() error { return s.attempt(ctx, j) })
 		if j.done {
 			return s.answered(ctx, j, begin, err)
@@ -60,7 +60,7 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 		}
 	}()
 	ctx = context.WithValue(ctx, systemKey{}, s.setting(SettingSystem))
-	ctx = budget.WithHalvings(ctx, s.dense)
+	ctx, spec := s.m.planned(ctx, j.plan, s.spec())
 	st := boundState{s}
 	if j.turn == 0 {
 		var arts []artifact.Artifact
@@ -71,7 +71,7 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 	} else if err := s.mend(ctx, st, j); err != nil {
 		return err
 	}
-	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, s.spec(), s.m.model)
+	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, spec, s.m.model)
 	if err == nil && !j.done {
 		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the pattern ended without a final turn")}
 	}

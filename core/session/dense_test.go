@@ -29,7 +29,7 @@ func TestADenseHistoryIsShortened(t *testing.T) {
 			return text("ok"), nil
 		}}
 		b := start(t, mem, p, func(c *session.Config) {
-			c.Transform = []loop.Transform{budget.Budget{Tokens: 100 * budget.TurnTokens}}
+			c.Transform, c.Spec.NumCtx = []loop.Transform{budget.Budget{}}, 400
 		})
 		for i := range 40 {
 			in := msg(dm, "slack:U1", fmt.Sprint(i))

@@ -37,12 +37,16 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		return false, s.suspend(j)
 	}
 	kind := provider.KindOf(err)
-	if kind == provider.KindUnknown {
-		return s.unexplained(ctx, j, err)
-	}
 	if kind == provider.KindTooLong && s.squeeze(j) {
 		s.log(j).Warn("history shortened", observe.KeyError, err)
 		return false, nil
+	}
+	if text := s.tooLong(j, err); text != "" {
+		s.log(j).Warn("question too long", observe.KeyError, err)
+		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, text: text, aside: true})
+	}
+	if kind == provider.KindUnknown {
+		return s.unexplained(ctx, j, err)
 	}
 	if wait, again := s.again(err, kind, try, begin); again {
 		if try == 1 {
@@ -66,18 +70,6 @@ func offersAfter(kind provider.Kind) []string {
 		return []string{"retry"}
 	}
 	return nil
-}
-
-// maxDense is how often the budget is halved at most: to a sixteenth, which would take a script with five tokens a byte.
-const maxDense = 4
-
-// squeeze lets less of the history through, where there is a history.
-func (s *Stream) squeeze(j *job) bool {
-	if t, ok := s.live.led.Turn(j.turn); !ok || t.Parent == 0 || s.dense == maxDense {
-		return false
-	}
-	s.dense++
-	return true
 }
 
 // suspend notes an orderly stop: it is no sign that the message does harm.

@@ -27,11 +27,12 @@ type gate struct {
 	n    int
 
 	mu      sync.Mutex
-	busy    int            // calls under way
-	running map[string]int // by person
-	line    []*waiter      // in the order of arrival
-	round   int            // that of the call let in last
-	rounds  map[string]int // the last round in which a person has a call; missing: none after the present one
+	busy    int                        // calls under way
+	running map[string]int             // by person
+	line    []*waiter                  // in the order of arrival
+	round   int                        // that of the call let in last
+	rounds  map[string]int             // the last round in which a person has a call; missing: none after the present one
+	spares  []*context.CancelCauseFunc // of calls under way that give way
 }
 
 // waiter is a call that waits.
@@ -76,6 +77,9 @@ func (g *gate) enter(ctx context.Context, who string) error {
 	g.mu.Lock()
 	w := g.join(who)
 	g.serve()
+	if len(g.line) > 0 && len(g.spares) > 0 {
+		(*g.spares[0])(errNoSpare)
+	}
 	g.mu.Unlock()
 	patience := time.NewTimer(placeAfter)
 	defer patience.Stop()

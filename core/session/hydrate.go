@@ -96,6 +96,23 @@ func (s *Stream) loadLog(ctx context.Context, l *live) error {
 	if err := l.led.SetTip(l.state.Tip); err != nil {
 		return &CorruptError{Thread: s.thread, Seq: l.state.Tip, Err: err}
 	}
+	return s.loadBase(ctx, l)
+}
+
+// loadBase reads the summary that stands for what lies before the window.
+func (s *Stream) loadBase(ctx context.Context, l *live) error {
+	seq := l.state.Base
+	if seq == 0 {
+		return nil
+	}
+	recs, err := s.m.cfg.Store.Log(ctx, s.thread, seq, 1)
+	switch {
+	case err != nil:
+		return err
+	case len(recs) == 0 || recs[0].Seq != seq || recs[0].Turn == nil:
+		return &CorruptError{Thread: s.thread, Seq: seq, Err: errors.New("the summary is missing")}
+	}
+	l.led.SetBase(*recs[0].Turn)
 	return nil
 }
 

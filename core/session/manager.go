@@ -19,6 +19,7 @@ import (
 	"orebot/core/models"
 	"orebot/core/observe"
 	"orebot/core/provider"
+	"orebot/core/transform/budget"
 )
 
 // Platform is what the Manager must know of one conduit.
@@ -59,6 +60,9 @@ type Config struct {
 	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author
 	Limits        Limits        // of one person
 	WindowBytes   int           // of turns kept live for each thread; 0: 256 KiB
+	CompactAt     float64       // share of the context window from which on older turns are summarised; 0: never
+	// ContextOf tells how many tokens a model can read, 0 where that isn't known; nil: as many as the Spec's NumCtx says.
+	ContextOf func(ctx context.Context, model string) int
 
 	MaxAttachmentBytes int64 // of one file; 0: 20 MiB
 	Blobs              Blobs // keeps pictures; nil: they can't be read
@@ -102,7 +106,10 @@ var (
 // Manager owns the Streams. Its methods are safe for concurrent use.
 type Manager struct {
 	cfg      Config
-	model    provider.Provider // gated
+	model    *gate
+	meter    *budget.Meter
+	spare    context.Context // of what is done while nobody waits; ends as soon as the Manager stops
+	endSpare context.CancelFunc
 	alone    *semaphore.Weighted
 	bots     botRows
 	turns    context.Context // of every turn; ends when the grace is over
@@ -138,7 +145,11 @@ type listener struct {
 func New(cfg Config) *Manager {
 	cfg.setDefaults()
 	turns, end := context.WithCancelCause(context.Background())
+	spare, endSpare := context.WithCancel(turns)
 	m := &Manager{
+		meter:    budget.NewMeter(),
+		spare:    spare,
+		endSpare: endSpare,
 		cfg:      cfg,
 		model:    newGate(cfg.Provider, cfg.MaxConcurrent),
 		alone:    semaphore.NewWeighted(everyone),
@@ -173,6 +184,7 @@ func (m *Manager) drain() {
 	m.mu.Lock()
 	m.stopping = true
 	m.mu.Unlock()
+	m.endSpare()
 	t := time.AfterFunc(m.cfg.ShutdownGrace, func() { m.endTurns(errShutdown) })
 	m.workers.Wait()
 	t.Stop()

@@ -88,6 +88,8 @@ type Thread struct {
 	Recalled  bool              `json:"recalled,omitempty"` // the platform was asked for what stands above its first question
 	Settings  map[string]string `json:"set,omitempty"`      // what the Settings on the log come to
 	Tokens    Tokens            `json:"tokens,omitzero"`    // what its answers have cost
+	Base      ledger.Seq        `json:"base,omitempty"`     // the summary that stands for what lies before Window; 0: none does
+	Fit       Fit               `json:"fit,omitzero"`       // how its prompts fit the model's window
 	Opened    time.Time         `json:"opened"`
 	Used      time.Time         `json:"used"`
 }

@@ -37,6 +37,7 @@ func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error)
 	}
 	t = s.stamp(t)
 	s.countTokens(t)
+	s.measure(s.live.job, t)
 	s.signTools(t)
 	switch j := s.live.job; {
 	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
@@ -186,6 +187,7 @@ func (s *Stream) finish(j *job, t ledger.Turn) error {
 	if !shows(t.Text()) {
 		return errShowsNothing()
 	}
+	s.tellFit(j)
 	b := s.batch(append([]LogRecord{turnRecord(t)}, s.besides(j)...)...)
 	s.trim(&b)
 	if err := s.bill(&b, j, t); err != nil {

@@ -10,6 +10,7 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/observe"
+	"orebot/core/transform/budget"
 )
 
 // Stream is one thread while somebody uses it. Its worker, a goroutine that exists while there is work, owns all of its state
@@ -26,19 +27,22 @@ type Stream struct {
 	bell chan struct{} // has one in it once something came in, for a worker in apart
 
 	// The worker's. The Manager closes it while no worker runs.
-	waiting []StoredEntry         // in the order of arrival
-	signals []StoredEntry         // that are to be applied, in the order of arrival
-	rest    time.Duration         // until the first group of what waits has settled; 0: something is to be done now
-	seen    map[EntryID]time.Time // when members of groups came
-	alarm   *time.Timer           // wakes the thread after rest
-	live    *live
-	dense   int       // how often the budget is halved, because the server found this conversation longer than the estimate
-	retries int       // times in a row that the thread had to be read again
-	hand    *job      // the one that is being worked on while the worker takes in more
-	sides   []*job    // commands that run beside it
-	later   []EntryID // of those, the ones that have to wait for its end after all
-	lent    bool      // something runs apart
-	asks    chan *ask // what it wants of the worker
+	waiting  []StoredEntry         // in the order of arrival
+	signals  []StoredEntry         // that are to be applied, in the order of arrival
+	rest     time.Duration         // until the first group of what waits has settled; 0: something is to be done now
+	seen     map[EntryID]time.Time // when members of groups came
+	alarm    *time.Timer           // wakes the thread after rest
+	live     *live
+	window   int         // the model's, in tokens, as of the last prompt; 0: not known yet
+	fixed    int         // what prompts hold beside the path, estimated
+	counts   promptCount // the last prompt that a server has counted
+	failedAt int         // how long the path was, in tokens, when no summary could be made; 0: none has failed
+	retries  int         // times in a row that the thread had to be read again
+	hand     *job        // the one that is being worked on while the worker takes in more
+	sides    []*job      // commands that run beside it
+	later    []EntryID   // of those, the ones that have to wait for its end after all
+	lent     bool        // something runs apart
+	asks     chan *ask   // what it wants of the worker
 }
 
 // job is what the worker does next: messages that belong to one user turn, at one address.
@@ -52,6 +56,7 @@ type job struct {
 	stop    *stopping                       // cancels it
 	files   map[EntryID][]artifact.Artifact // what became of attachments
 	parts   []ledger.Part                   // of the user turn
+	plan    *budget.Plan                    // of its prompts
 	bare    bool                            // its messages only call the bot, below something to answer
 }
 
@@ -83,6 +88,9 @@ func (s *Stream) work() {
 		}
 		if j := s.next(); j != nil {
 			s.do(j)
+			if err := guarded(func() error { s.compactIdle(); return nil }); err != nil {
+				s.lose(err, nil)
+			}
 		}
 	}
 }

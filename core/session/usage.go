@@ -57,7 +57,7 @@ type spent struct {
 func (s *Stream) bill(b *Batch, j *job, t ledger.Turn) error {
 	sum := tokensOf(t)
 	for _, o := range s.live.turns() {
-		if o.ID.Seq > j.turn {
+		if o.ID.Seq > j.turn && o.Covers == 0 {
 			sum = sum.Plus(tokensOf(o))
 		}
 	}

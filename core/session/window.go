@@ -35,13 +35,12 @@ func (l *live) turns() []ledger.Turn {
 // amend replaces what a turn in the window says.
 func (l *live) amend(seq ledger.Seq, arts []artifact.Artifact, parts []ledger.Part) {
 	old, ok := l.led.Turn(seq)
-	if !ok {
-		return
-	}
 	l.led.Amend(seq, arts, parts)
-	now, _ := l.led.Turn(seq)
-	l.size += weight(now) - weight(old)
 	l.path = nil
+	if ok {
+		now, _ := l.led.Turn(seq)
+		l.size += weight(now) - weight(old)
+	}
 }
 
 // dropBefore moves the window's start.
@@ -61,7 +60,7 @@ func (s *Stream) trim(b *Batch) {
 	}
 	if path := l.turns(); len(path) > 0 {
 		if start := s.cut(path); start > b.State.Window {
-			b.State.Window = start
+			b.State.Window, b.State.Base = start, l.led.Rebase()
 			l.dropBefore(start)
 		}
 	}
@@ -79,6 +78,9 @@ func (s *Stream) cut(path []ledger.Turn) ledger.Seq {
 		if path[i].Role == ledger.RoleUser {
 			at = i
 		}
+	}
+	if path[at].Role != ledger.RoleUser {
+		return 0
 	}
 	return path[at].ID.Seq
 }

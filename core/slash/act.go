@@ -24,6 +24,8 @@ func act(cmd session.Command) (session.Effect, bool) {
 		return session.Effect{Act: session.ActUndo, Say: func(o session.Outcome) session.Reply { return undone(o, p) }}, true
 	case "new":
 		return session.Effect{Act: session.ActNew, Say: func(o session.Outcome) session.Reply { return begun(o, p) }}, true
+	case "compact":
+		return session.Effect{Act: session.ActCompact, Say: compacted}, true
 	}
 	return session.Effect{}, false
 }
@@ -74,6 +76,17 @@ func begun(o session.Outcome, p string) session.Reply {
 		return info("This conversation is fresh already.")
 	}
 	return well("A fresh conversation begins. `"+p+"undo` returns to the one before.", "undo")
+}
+
+// compacted says whether older turns stand in a summary now.
+func compacted(o session.Outcome) session.Reply {
+	switch {
+	case o.Failed:
+		return session.Reply{Severity: loop.SeverityWarn, Text: "The model gave me no summary. Everything stays as it is."}
+	case !o.Done:
+		return info("There is nothing older to summarise yet.")
+	}
+	return well("Older messages stand in a summary now.")
 }
 
 // short is the beginning of a text in one line, without what could be markup.

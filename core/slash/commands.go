@@ -116,7 +116,7 @@ func allowed(cmd session.Command) bool {
 	switch cmd.Name {
 	case "forget":
 		return r.Private || r.Admin
-	case "new", "undo", "mute", "follow", "export":
+	case "new", "undo", "mute", "follow", "export", "compact":
 		return own
 	case "model", "think", "system":
 		return own || cmd.Args == "" && cmd.Name != "system"

@@ -49,6 +49,7 @@ func TestRights(t *testing.T) {
 		{"system", "", "starter admin private"},
 		{"system", "x", "starter admin private"},
 		{"think", "low", "starter admin private"},
+		{"compact", "", "starter admin private"},
 		{"mute", "", "starter admin private"},
 		{"follow", "", "starter admin private"},
 		{"status", "", "nobody asker starter admin private"},

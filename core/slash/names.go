@@ -34,6 +34,7 @@ func specs() []spec {
 		{name: "models", line: "the installed models", now: true},
 		{name: "system", aliases: []string{"persona", "prompt"}, args: true, line: "show or change my instructions here", thread: true},
 		{name: "think", aliases: []string{"reasoning"}, args: true, line: "how hard the model thinks: auto, off, low, medium, high"},
+		{name: "compact", line: "summarise older turns now", thread: true},
 		{name: "mute", line: "answer here only when called", thread: true},
 		{name: "follow", line: "answer here without being called again", thread: true},
 		{name: "status", aliases: []string{"context", "info"}, line: "the model, the context used, what waits", now: true},

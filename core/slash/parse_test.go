@@ -68,7 +68,7 @@ func TestWhatIsACommand(t *testing.T) {
 		{dir, "/retri", "?|retri"},
 		{dir, "/hi there", ""},
 		{dir, "/link", "?|link"},
-		{dir, "/compact", "?|compact"},
+		{dir, "/compact", "compact|"},
 		{dir, "!important: read this", ""},
 		{dir, "!!!", ""},
 		{dir, "/", ""},

@@ -4,7 +4,6 @@ package config
 // into effect takes it out here; nothing else depends on this list.
 func Pending() map[string]string {
 	return map[string]string{
-		"chat.compact_at":     "not in effect yet; the oldest turns are left out when the context is full",
 		"chat.show_reasoning": "not in effect yet; reasoning isn't shown",
 		"link.enabled":        "not in effect yet; conversations can't be linked",
 		"session.retention":   "not in effect yet; conversations are kept",

@@ -173,16 +173,16 @@ func (st *stage) config(l *life) (session.Config, error) {
 	slow, err3 := st.s.duration("slow", time.Minute)
 	grace, err4 := st.s.duration("grace", 20*time.Second)
 	cfg := session.Config{
-		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual},
+		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual, NumCtx: tokens * 4 / 3},
 		Pattern:  cognitive.ReAct{MaxRounds: 8},
 		Handlers: []loop.Handler{&tool.Runner{Registry: st.tools, Rounds: 8, Logger: slog.New(slog.DiscardHandler), Output: 1 << 16}},
 		Invoke:   []provider.InvokeOption{st.tools.Offer()},
-		Transform: []loop.Transform{attribution.Speakers{}, budget.Budget{Tokens: tokens}, systemprompt.Prompt(func(ctx context.Context) (string, error) {
+		Transform: []loop.Transform{attribution.Speakers{}, systemprompt.Prompt(func(ctx context.Context) (string, error) {
 			if own, ok := session.SystemFrom(ctx); ok {
 				return own, nil
 			}
 			return h["system"], nil
-		})},
+		}), budget.Budget{}},
 		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"], NumCtx: 8192}),
 		SlowNotice: slow, MaxConcurrent: concurrent, RetryFor: 2 * time.Minute, MaxAge: 6 * time.Hour, ShutdownGrace: grace,
 		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),

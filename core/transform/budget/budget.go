@@ -1,119 +1,178 @@
-// Package budget keeps a prompt within the model's context window: it drops the oldest turns from the view, never from the
-// ledger. The size of a turn is estimated from its bytes, on the safe side for prose in most scripts.
 package budget
 
 import (
 	"context"
 	"slices"
 
-	"orebot/core/artifact"
 	"orebot/core/ledger"
+	"orebot/core/loop"
 )
 
-// BytesPerToken is the estimate's divisor, and TurnTokens what a turn costs beside its text.
-const (
-	BytesPerToken = 3
-	TurnTokens    = 8
-)
+// Budget is a loop.Transform that keeps prompts to the Plan in its context; without one, everything goes through. It belongs behind
+// what adds to the prompt, so that all of it is counted.
+type Budget struct{}
 
-// Budget is a loop.Transform that lets at most Tokens estimated tokens of turns through. The newest turn always stays. Where
-// turns must go, it cuts down to three quarters, so that the next few prompts begin alike and the server's prefix cache holds.
-type Budget struct {
-	Tokens int
-}
+var _ loop.Transform = Budget{}
 
-// Transform returns a view of the newest turns that fit, beginning with a user turn. Where the exchange that is going on doesn't
-// fit by itself, its question stays in front, and no tool's result stays without its call.
-func (b Budget) Transform(ctx context.Context, st ledger.State) (ledger.State, error) {
-	if st == nil || b.Tokens <= 0 {
+// Transform returns a view of what fits. A question that doesn't fit by itself is a *TooLargeError.
+func (Budget) Transform(ctx context.Context, st ledger.State) (ledger.State, error) {
+	p := planFrom(ctx)
+	if p == nil || st == nil {
 		return st, nil
 	}
-	b.Tokens = max(1, b.Tokens>>halvings(ctx))
-	turns := st.Turns()
-	start := b.start(turns)
-	if start == 0 {
-		return st, nil
-	}
-	return ledger.NewView(st, whole(turns, start)), nil
-}
-
-type halvingsKey struct{}
-
-// WithHalvings halves the budget n times for what runs under the context: the server has refused a prompt that the estimate let
-// through, because this conversation has more tokens in its bytes.
-func WithHalvings(ctx context.Context, n int) context.Context {
-	return context.WithValue(ctx, halvingsKey{}, n)
-}
-
-func halvings(ctx context.Context) int {
-	n, _ := ctx.Value(halvingsKey{}).(int)
-	return n
-}
-
-// whole returns the turns from start on, as far as they can be understood without those before.
-func whole(turns []ledger.Turn, start int) []ledger.Turn {
-	if turns[start].Role == ledger.RoleUser {
-		return turns[start:]
-	}
-	for start > 0 && turns[start].Role == ledger.RoleTool && lastGroup(turns[start:]) {
-		start-- // the call that the newest results belong to
-	}
-	for turns[start].Role == ledger.RoleTool && !lastGroup(turns[start:]) {
-		start++
-	}
-	for q := start - 1; q >= 0; q-- {
-		if turns[q].Role == ledger.RoleUser {
-			return slices.Concat(turns[q:q+1], turns[start:])
+	f := newFitting(p, st.Turns())
+	if p.Window > 0 {
+		if err := f.check(); err != nil {
+			return nil, err
 		}
+		f.fit()
 	}
-	return turns[start:]
+	f.report()
+	if !p.Left {
+		return st, nil
+	}
+	return ledger.NewView(st, f.shown()), nil
 }
 
-// lastGroup reports whether nothing but results of tools is left.
-func lastGroup(turns []ledger.Turn) bool {
-	return !slices.ContainsFunc(turns, func(t ledger.Turn) bool { return t.Role != ledger.RoleTool })
+// fitting is one prompt on its way through the Budget.
+type fitting struct {
+	p     *Plan
+	lead  []ledger.Turn // system turns
+	body  []ledger.Turn // the others
+	costs []int         // of body, estimated
+	fixed int           // estimated, of lead and of what isn't a turn
+	start int           // the first of body that is shown
+	asked int           // the newest question in body; -1 where there is none
+	skip  int           // the first of body that is shown behind the question
 }
 
-// start returns the first turn to keep. It walks forward, so that the cut depends only on what stands before it and stays
-// where it is until the next one is due.
-func (b Budget) start(turns []ledger.Turn) int {
-	start, sum := 0, 0
-	for i := range turns {
-		sum += Estimate(turns[i])
-		if sum <= b.Tokens {
+func newFitting(p *Plan, turns []ledger.Turn) *fitting {
+	f := &fitting{p: p, fixed: p.Extra}
+	for _, t := range turns {
+		if t.Role == ledger.RoleSystem {
+			f.lead = append(f.lead, t)
+			f.fixed += Estimate(t)
 			continue
 		}
-		for start < i && sum > b.Tokens*3/4 {
-			sum -= Estimate(turns[start])
-			start++
+		f.body = append(f.body, t)
+		f.costs = append(f.costs, Estimate(t))
+	}
+	f.asked = -1
+	for i, t := range f.body {
+		if t.Role == ledger.RoleUser {
+			f.asked = i
 		}
 	}
-	for s := start; start > 0 && s < len(turns); s++ {
-		if turns[s].Role == ledger.RoleUser {
-			return s
+	f.skip = f.asked + 1
+	f.start = max(f.at(p.From), 0)
+	if i := f.at(p.Skip); i > f.skip {
+		f.skip = i
+	}
+	return f
+}
+
+// at finds a turn in body; -1 where it isn't there, as after a summary or an undo.
+func (f *fitting) at(seq ledger.Seq) int {
+	if seq == 0 {
+		return -1
+	}
+	return slices.IndexFunc(f.body, func(t ledger.Turn) bool { return t.ID.Seq == seq })
+}
+
+// tokens is what would be shown, scaled.
+func (f *fitting) tokens() int {
+	n := f.fixed
+	for i, c := range f.costs {
+		if f.shows(i) {
+			n += c
 		}
 	}
-	return start
+	return f.p.Tokens(n)
 }
 
-// Estimate returns about how many tokens a turn costs in a prompt. Reasoning isn't counted: it never goes back to the model.
-func Estimate(t ledger.Turn) int {
-	n := 0
-	for _, a := range t.Artifacts {
-		n += size(a)
-	}
-	return TurnTokens + n/BytesPerToken
+func (f *fitting) shows(i int) bool {
+	return i >= f.start && (i <= f.asked || i >= f.skip)
 }
 
-func size(a artifact.Artifact) int {
-	switch a := a.(type) {
-	case artifact.Text:
-		return len(a.Content)
-	case artifact.ToolCall:
-		return len(a.Name) + len(a.Arguments)
-	case artifact.ToolResult:
-		return len(a.Content)
-	default:
-		return 0
+// check refuses a question that leaves no room for an answer.
+func (f *fitting) check() error {
+	if f.asked < 0 {
+		return nil
 	}
+	all := f.p.Tokens(f.fixed + f.costs[f.asked])
+	if all <= f.p.Window-f.p.Window/leastShare {
+		return nil
+	}
+	return &TooLargeError{Tokens: f.p.Tokens(f.costs[f.asked]), Room: max(f.p.Room()-f.p.Tokens(f.fixed), 0)}
+}
+
+// fit moves the cut where it has to. What was left out comes back only where everything takes no more than half of the room.
+func (f *fitting) fit() {
+	room := f.p.Room()
+	if f.start > 0 {
+		kept := f.start
+		if f.start = 0; f.tokens() > room/2 {
+			f.start = kept
+		}
+	}
+	if f.tokens() <= f.p.Window-f.p.Window/fullShare {
+		return
+	}
+	for f.start < f.asked && f.tokens() > room*3/4 {
+		f.start = f.nextQuestion(f.start + 1)
+	}
+	for f.tokens() > room*3/4 && f.nextRound() < len(f.body) {
+		f.skip = f.nextRound()
+	}
+}
+
+// nextQuestion returns the first user turn from i on, which the newest question is at the latest.
+func (f *fitting) nextQuestion(i int) int {
+	for i < f.asked && f.body[i].Role != ledger.RoleUser {
+		i++
+	}
+	return min(i, f.asked)
+}
+
+// nextRound returns where the round of tools begins that follows the first one shown; the end where there is none.
+func (f *fitting) nextRound() int {
+	for i := f.skip + 1; i < len(f.body); i++ {
+		if f.body[i].Role == ledger.RoleAssistant {
+			return i
+		}
+	}
+	return len(f.body)
+}
+
+// report tells the Plan.
+func (f *fitting) report() {
+	p := f.p
+	p.From, p.Skip, p.Left = 0, 0, f.start > 0
+	if f.start > 0 && f.start < len(f.body) {
+		p.From = f.body[f.start].ID.Seq
+	}
+	if f.skip > f.asked+1 {
+		p.Skip, p.Left = f.body[f.skip].ID.Seq, true
+	}
+	p.Raw, p.Fixed, p.Question = f.fixed, f.fixed, 0
+	for i, c := range f.costs {
+		if f.shows(i) {
+			p.Raw += c
+		}
+	}
+	if f.asked >= 0 {
+		p.Question = f.costs[f.asked]
+	}
+	p.More = f.start < f.asked || f.nextRound() < len(f.body)
+}
+
+// shown returns the turns that fit.
+func (f *fitting) shown() []ledger.Turn {
+	out := slices.Clone(f.lead)
+	for i, t := range f.body {
+		if f.shows(i) {
+			out = append(out, t)
+		}
+	}
+	return out
 }

@@ -1,0 +1,178 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orebot/core/ledger"
+	"orebot/core/observe"
+	"orebot/core/transform/budget"
+)
+
+// compactAfter is how long a thread is quiet before its older turns are summarised: who writes on at once isn't slowed down by it.
+const compactAfter = 3 * time.Second
+
+// errCalled is why a summary is given up: somebody has written.
+var errCalled = errors.New("session: somebody has written")
+
+// compactIdle summarises older turns, where that is due, while nothing waits here and a call to the model is free. A message that
+// comes in meanwhile ends it: then the prompt is cut, and a summary is made after the next answer. Nothing is written before the
+// summary is complete, so that a life that ends meanwhile leaves no trace.
+func (s *Stream) compactIdle() {
+	for s.live != nil && s.live.broken == nil && s.m.cfg.CompactAt > 0 && len(s.waiting)+len(s.signals) == 0 {
+		x := s.extent(s.window)
+		path := s.live.turns()
+		s.live.path = nil
+		size := x.tokens(x.fixed + budget.EstimateAll(path))
+		c := choose(path, x, false)
+		if c == nil || size < s.failedAt+s.window/8 && s.failedAt > 0 {
+			return
+		}
+		if err := s.compactNow(c); err != nil {
+			s.notCompacted(err, size)
+			return
+		}
+		s.failedAt = 0
+	}
+}
+
+// compactNow waits for a while, has the summary made and commits it.
+func (s *Stream) compactNow(c *compaction) error {
+	a := s.asking(c)
+	var t ledger.Turn
+	err := s.untilCalled(func(ctx context.Context) (err error) {
+		if err := sleep(ctx, compactAfter); err != nil {
+			return err
+		}
+		t, err = s.m.summarise(ctx, a, spare{s.m.model})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t = s.stamp(t)
+	s.countTokens(t)
+	if err := s.commit(s.batch(turnRecord(t))); err != nil {
+		return err
+	}
+	s.compacted(t)
+	return nil
+}
+
+func (s *Stream) compacted(t ledger.Turn) {
+	s.counts = promptCount{}
+	s.m.cfg.Logger.Info("older turns summarised", observe.KeyThread, s.thread.String(), observe.KeySeq, t.ID.Seq, "covers", t.Covers)
+}
+
+// notCompacted notes why there is no summary. After a failure the next try waits until the conversation has grown.
+func (s *Stream) notCompacted(err error, size int) {
+	var st *storeError
+	switch {
+	case errors.As(err, &st):
+		s.lose(err, nil)
+	case errors.Is(err, errCalled), errors.Is(err, errNoSpare), s.m.spare.Err() != nil:
+		s.m.cfg.Logger.Debug("summary put off", observe.KeyThread, s.thread.String(), observe.KeyError, err)
+	default:
+		s.failedAt = size
+		s.m.cfg.Logger.Warn("summary thrown away", observe.KeyThread, s.thread.String(), observe.KeyError, err)
+	}
+}
+
+// extent is what a compaction is measured by, with the model's window.
+func (s *Stream) extent(window int) extent {
+	return extent{window: window, at: s.m.cfg.CompactAt, fixed: s.fixed, scale: s.fit().Scale}
+}
+
+func (s *Stream) asking(c *compaction) asked {
+	return asked{c: c, spec: s.spec(), system: s.setting(SettingSystem)}
+}
+
+// untilCalled runs f apart from the worker. Its context ends when somebody writes, or when the Manager stops.
+func (s *Stream) untilCalled(f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(s.m.spare)
+	defer cancel(nil)
+	done := make(chan error, 1)
+	go func() { done <- guarded(func() error { return f(ctx) }) }()
+	for {
+		if s.called() {
+			cancel(errCalled)
+		}
+		select {
+		case err := <-done:
+			if cause := context.Cause(ctx); err != nil && cause != nil {
+				return cause
+			}
+			return err
+		case <-s.bell:
+		}
+	}
+}
+
+// called reports whether something has come in.
+func (s *Stream) called() bool {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	return len(s.inbox) > 0
+}
+
+// compact summarises older turns because somebody wants it, whether or not they fit: the summary and the reply are one Batch.
+func (s *Stream) compact(j *job, eff Effect) error {
+	ctx, cancel := context.WithCancelCause(withCaller(s.m.turns, j.first().Inbound.Author.ID))
+	defer cancel(nil)
+	j.cancel = cancel
+	path, a, x := s.live.turns(), s.asking(nil), s.extent(s.window)
+	var t ledger.Turn
+	err := s.apart(j, func() (err error) {
+		if x.window == 0 {
+			x.window = s.m.window(ctx, a.spec)
+		}
+		if x.at == 0 {
+			x.at = 1
+		}
+		if a.c = choose(path, x, true); a.c != nil {
+			t, err = s.m.summarise(ctx, a, s.m.model)
+		}
+		return err
+	})
+	switch {
+	case s.m.turns.Err() != nil:
+		return errShutdown
+	case err != nil:
+		s.log(j).Warn("summary thrown away", observe.KeyError, err)
+		return s.notice(j, replying(eff.Say(Outcome{Failed: true})))
+	case a.c == nil:
+		return s.notice(j, replying(eff.Say(Outcome{})))
+	}
+	t = s.stamp(t)
+	s.countTokens(t)
+	e := replying(eff.Say(Outcome{Done: true}))
+	e.lead = []LogRecord{turnRecord(t)}
+	e.with = func(b *Batch) { b.State.Fit.Told = true }
+	if err := s.notice(j, e); err != nil {
+		return err
+	}
+	s.compacted(t)
+	return nil
+}
+
+// withSummaries adds to the rewrites of a turn the summaries that were made of it, emptied: nothing of what its author took back is
+// to be left. Where they are too many for one Batch, the newest are.
+func (s *Stream) withSummaries(rewrites []LogRecord, seq ledger.Seq) ([]LogRecord, error) {
+	var of []LogRecord
+	for from := seq + 1; from <= s.live.state.Last; {
+		recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, from, logPage)
+		if err != nil || len(recs) == 0 {
+			return nil, err
+		}
+		for _, r := range recs {
+			if r.Kind == KindTurn && r.Turn != nil && r.Turn.Covers >= seq {
+				r.Turn.Artifacts = nil
+				of = append(of, r)
+			}
+			from = r.Seq + 1
+		}
+	}
+	room := max(MaxBatchWrites-20-len(rewrites), 0)
+	return append(rewrites, of[max(0, len(of)-room):]...), nil
+}

@@ -1,0 +1,220 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/models"
+	"orebot/core/observe"
+	"orebot/core/provider"
+	"orebot/core/transform/budget"
+)
+
+// Fit is how the prompts of a conversation fit the context window of its model. It is kept with the thread, so that the prompts of
+// the next life begin as those of this one.
+type Fit struct {
+	Model  string     `json:"m,omitempty"`
+	Scale  float64    `json:"x,omitempty"`    // tokens that the server counts for each estimated one; 0: not known yet
+	Window int        `json:"w,omitempty"`    // where the server has cut a prompt: what it seems to read; 0: it never did
+	From   ledger.Seq `json:"from,omitempty"` // the first turn that fitted the last prompt; 0: all did
+	Told   bool       `json:"told,omitempty"` // the chat knows that not everything fits
+}
+
+// promptCount is the prompt that a server has counted last.
+type promptCount struct {
+	model       string
+	from, lead  ledger.Seq
+	fixed, raw  int // estimated
+	tokens      int // counted
+	withPicture bool
+}
+
+// fit returns what is known of the conversation with its present model.
+func (s *Stream) fit() Fit {
+	fit := s.live.state.Fit
+	if fit.Model != s.model() {
+		fit.Model, fit.Scale, fit.Window = s.model(), 0, 0
+	}
+	if fit.Scale == 0 {
+		fit.Scale = s.m.meter.Scale(fit.Model)
+	}
+	return fit
+}
+
+// plan says what the next prompt may hold, but for the window, which Manager.window tells.
+func (s *Stream) plan() *budget.Plan {
+	fit := s.fit()
+	return &budget.Plan{Window: fit.Window, Scale: fit.Scale, From: fit.From,
+		Extra: budget.EstimateTools(provider.Apply(s.m.cfg.Invoke...).Tools)}
+}
+
+// window returns how many tokens the model of a Spec reads here: no more than it says it can. It may ask the server.
+func (m *Manager) window(ctx context.Context, spec models.Spec) int {
+	spec = spec.Or(m.cfg.Spec)
+	n := spec.NumCtx
+	if m.cfg.ContextOf == nil {
+		return n
+	}
+	if most := m.cfg.ContextOf(ctx, spec.Model); most > 0 && (n == 0 || most < n) {
+		return most
+	}
+	return n
+}
+
+// planned gives a plan its window and returns the context and the Spec of a call that keeps to it.
+func (m *Manager) planned(ctx context.Context, p *budget.Plan, spec models.Spec) (context.Context, models.Spec) {
+	spec.NumCtx = m.window(ctx, spec)
+	if p.Window == 0 || spec.NumCtx > 0 && spec.NumCtx < p.Window {
+		p.Window = spec.NumCtx
+	}
+	return budget.WithPlan(ctx, p), spec
+}
+
+// measure learns from what the server has counted for a turn's prompt.
+func (s *Stream) measure(j *job, t ledger.Turn) {
+	if j == nil || j.plan == nil || j.plan.Raw == 0 {
+		return
+	}
+	p, fit := j.plan, s.fit()
+	fit.From, s.window = p.From, p.Window
+	path := s.live.turns()
+	now := promptCount{model: fit.Model, from: p.From + p.Skip, fixed: p.Fixed, raw: p.Raw, withPicture: hasPicture(path)}
+	s.fixed = p.Fixed
+	if len(path) > 0 && path[0].Covers != 0 {
+		now.lead = path[0].ID.Seq
+		s.fixed -= budget.Estimate(path[0])
+	}
+	for _, a := range t.Artifacts {
+		if u, ok := a.(artifact.Usage); ok && u.PromptTokens > 0 {
+			now.tokens = u.PromptTokens
+		}
+	}
+	switch {
+	case now.tokens == 0, s.counts.odd(now):
+	case s.counts.cutBefore(now, p):
+		s.log(j).Warn("the model server cut the prompt", observe.KeyModel, fit.Model, "expected", p.Tokens(p.Raw), "counted", now.tokens)
+		fit.Window, p.Left = now.tokens, true
+	default:
+		fit.Scale = budget.Learn(fit.Scale, p.Raw, now.tokens)
+		s.m.meter.Learn(fit.Model, p.Raw, now.tokens)
+		s.counts = now
+	}
+	s.live.state.Fit = fit
+}
+
+func hasPicture(path []ledger.Turn) bool {
+	for _, t := range path {
+		for _, a := range t.Artifacts {
+			if a.Kind() == artifact.KindImage {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leastCut is the smallest count that can be that of a prompt which a server has cut: none has so small a window.
+const leastCut = 512
+
+// cutBefore reports whether a server has left out part of a prompt that goes on where the one before ended: then it counts about as
+// much as before, but less than half of what was added. One that is as long as the window to the token has lost its middle.
+func (before promptCount) cutBefore(now promptCount, p *budget.Plan) bool {
+	switch {
+	case now.tokens < leastCut:
+		return false
+	case now.tokens == p.Window:
+		return true
+	}
+	return before.goesOn(now) && now.tokens+budget.TurnTokens < before.tokens+p.Tokens(now.raw-before.raw)/2
+}
+
+// odd reports whether a count is none of the whole prompt: a server that leaves out what it has in its cache counts far less than
+// before.
+func (before promptCount) odd(now promptCount) bool {
+	return before.goesOn(now) && now.tokens < before.tokens*4/5
+}
+
+// goesOn reports whether a prompt is the one before with something added. With pictures it can't be told: a model that doesn't see is
+// shown none.
+func (before promptCount) goesOn(now promptCount) bool {
+	return before.tokens > 0 && before.model == now.model && before.from == now.from && before.lead == now.lead &&
+		before.fixed == now.fixed && now.raw >= before.raw && !now.withPicture
+}
+
+// Lines about what doesn't fit, as the chat reads them.
+const (
+	noteSummary = "Older messages no longer fit; I keep a summary."
+	noteCut     = "Older messages no longer fit."
+)
+
+// tellFit has the chat told, once in a conversation, that not everything of it is in the prompts any more.
+func (s *Stream) tellFit(j *job) {
+	fit := &s.live.state.Fit
+	if fit.Told || j.plan == nil {
+		return
+	}
+	path := s.live.turns()
+	if !j.plan.Left && (len(path) == 0 || path[0].Covers == 0) {
+		return
+	}
+	line := noteCut
+	if s.m.cfg.CompactAt > 0 {
+		line = noteSummary
+	}
+	j.tellBeside(line)
+	fit.Told = true
+}
+
+// squeeze lets less of the history through, where there is a history and the window is known: the server has refused a prompt that
+// the estimate let through.
+func (s *Stream) squeeze(j *job) bool {
+	p := j.plan
+	if p == nil || p.Window == 0 || p.Raw == 0 {
+		return false
+	}
+	fit := s.fit()
+	fit.From, fit.Scale = p.From, budget.Refused(fit.Scale, p.Raw, p.Window)
+	s.live.state.Fit, s.counts = fit, promptCount{}
+	return p.More
+}
+
+// tooLong says that a question is more than the model reads; empty where it isn't the question that is.
+func (s *Stream) tooLong(j *job, err error) string {
+	var large *budget.TooLargeError
+	if errors.As(err, &large) {
+		return sizes(large.Tokens, s.model(), large.Room)
+	}
+	p := j.plan
+	if provider.KindOf(err) != provider.KindTooLong || p == nil || p.Window == 0 || 2*(p.Fixed+p.Question) < p.Raw {
+		return ""
+	}
+	room := max(p.Room()-p.Tokens(p.Fixed), 0)
+	return sizes(max(p.Tokens(p.Question), p.Window), s.model(), room)
+}
+
+func sizes(tokens int, model string, room int) string {
+	return fmt.Sprintf("About %s tokens; `%s` takes about %s here.", rounded(tokens), model, rounded(room))
+}
+
+// rounded prints a number as people say an estimate: to the hundred, with its thousands apart; a small one to the ten.
+func rounded(n int) string {
+	step := 100
+	if n < 1000 {
+		step = 10
+	}
+	n = (n + step/2) / step * step
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", rest(n/1000), n%1000)
+}
+
+func rest(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", rest(n/1000), n%1000)
+}
