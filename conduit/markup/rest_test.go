@@ -25,6 +25,7 @@ func TestRest(t *testing.T) {
 		{"a quote", "> a\n>\n> b\n", "b", "> b\n"},
 		{"a Windows source", "a\r\n\r\nb\r\n", "b", "b\r\n"},
 		{"the end", "a", "", "a"},
+		{"within a rune", "a\u2000\x1b", "\x80\x1b", "\u2000\x1b"},
 	}
 	for _, c := range cases {
 		if got := markup.Parse(c.md).Rest(strings.Index(c.md, c.from)); got != c.want {
@@ -42,7 +43,7 @@ func FuzzRest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, md string, at uint16) {
 		off := int(at) % (len(md) + 1)
 		rest := markup.Parse(md).Rest(off)
-		want := strings.Join(strings.Fields(md[off:]), "")
+		want := strings.Join(strings.Fields(md[nextRune(md, off):]), "")
 		if got := strings.Join(strings.Fields(rest), ""); !strings.HasSuffix(got, want) {
 			t.Fatalf("%q from %d: %q", md, off, rest)
 		}
@@ -50,4 +51,14 @@ func FuzzRest(f *testing.F) {
 			t.Fatalf("%q from %d grew to %q", md, off, rest)
 		}
 	})
+}
+
+// nextRune returns the first place at or behind an offset that isn't inside a rune.
+func nextRune(s string, off int) int {
+	for i := range s {
+		if i >= off {
+			return i
+		}
+	}
+	return len(s)
 }
