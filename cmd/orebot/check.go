@@ -26,7 +26,9 @@ func newCheck(g *globals, std stdio) *cobra.Command {
 line has a ✗, 2 where there is nothing to check: the named file is missing, or no platform is on.
 
 With --offline nothing is connected to: the file, the secrets and the state directory are checked. Otherwise the model
-server is asked too, and Slack: who the bot is, which scopes the app lacks, what time it is. It never takes updates or events away from a running daemon.`,
+server is asked too; Slack: who the bot is, which scopes the app lacks; Telegram: who the bot is, whether a webhook takes its updates, what
+it hears in groups, whether it is in the configured ones; and both what time it is. It never takes updates or events away from a running
+daemon.`,
 		Example: "  orebot check --offline -c config.toml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +62,7 @@ func check(ctx context.Context, path string, offline bool, std stdio) error {
 		if !offline {
 			r.model(ctx, cfg)
 			r.slack(ctx, cfg)
+			r.telegram(ctx, cfg)
 		}
 	}
 	switch {

@@ -85,6 +85,7 @@ type Me struct {
 	// ReadsAll is unset in privacy mode, where a bot gets only the messages of a group that are meant for it. A bot that is an
 	// administrator of a group gets all of them anyway (docs: Features, privacy mode).
 	ReadsAll bool `json:"can_read_all_group_messages"`
+	Joins    bool `json:"can_join_groups"`
 
 	bare func(name string) bool // Config.Bare
 }
@@ -95,9 +96,13 @@ func (a *API) Me(ctx context.Context) (Me, error) {
 	if err != nil {
 		return Me{}, err
 	}
+	return meOf(raw)
+}
+
+func meOf(raw json.RawMessage) (Me, error) {
 	var me Me
 	if err := json.Unmarshal(raw, &me); err != nil || me.ID == 0 {
-		return Me{}, &callError{method: "getMe", sent: true, err: fmt.Errorf("the answer names nobody")}
+		return Me{}, &callError{method: "getMe", sent: true, err: fmt.Errorf("it names nobody: %w", errNoAnswer)}
 	}
 	return me, nil
 }
@@ -130,10 +135,16 @@ func (a *API) upload(ctx context.Context, method string, p tgbotapi.Params, fiel
 // waits with all of them.
 func (a *API) request(ctx context.Context, limit time.Duration, method string, p tgbotapi.Params,
 	send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (json.RawMessage, error) {
+	return a.through(ctx, &exchange{client: a.client}, limit, method, p, send)
+}
+
+// through is request with an exchange that the caller looks at afterwards.
+func (a *API) through(ctx context.Context, x *exchange, limit time.Duration, method string, p tgbotapi.Params,
+	send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (json.RawMessage, error) {
 	a.readdress(p)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	x := &exchange{client: a.client, ctx: ctx}
+	x.ctx = ctx
 	bot := &tgbotapi.BotAPI{Token: a.account.Token.Reveal(), Client: x}
 	bot.SetAPIEndpoint(a.endpoint)
 	resp, err := send(bot)

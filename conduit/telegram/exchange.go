@@ -10,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -27,6 +28,7 @@ type exchange struct {
 	sent   atomic.Bool // there was a connection to send the request on: the server may have got it
 	odd    bool        // the answer isn't the Bot API's, but that of something in between
 	after  int         // its Retry-After
+	date   time.Time   // its Date; zero: it has none
 }
 
 // Do sends the request under the call's ctx and hands the library an answer that it can decode in any case.
@@ -39,6 +41,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.date, _ = http.ParseTime(resp.Header.Get("Date"))
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	_ = resp.Body.Close() // everything of it that counts was read
 	if err != nil {
