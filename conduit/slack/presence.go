@@ -61,7 +61,7 @@ func (api *API) Show(ctx context.Context, a session.Address, s session.Sign, sho
 // begin shows a sign where none is, or renews a status.
 func (api *API) begin(ctx context.Context, at place, root string, s session.Sign, shown *session.Presence) (*session.Presence, error) {
 	status := &session.Presence{Kind: statusSign, Message: root}
-	err := api.setStatus(ctx, at, root, statusOf(s))
+	err := api.status(ctx, at, *status, s)
 	switch {
 	case err == nil:
 		return status, nil
@@ -73,13 +73,26 @@ func (api *API) begin(ctx context.Context, at place, root string, s session.Sign
 	case !validTS(s.Message):
 		return shown, err
 	}
-	if err := api.react(ctx, "reactions.add", at, s.Message, workMark); err != nil {
-		if classify(err).Class != conduit.Unknown {
-			return nil, err
-		}
-		return &session.Presence{Kind: reactionSign, Message: s.Message}, err
+	mark := session.Presence{Kind: reactionSign, Message: s.Message}
+	if err := session.Foresee(ctx, mark); err != nil {
+		return nil, err
 	}
-	return &session.Presence{Kind: reactionSign, Message: s.Message}, nil
+	err = api.react(ctx, "reactions.add", at, s.Message, workMark)
+	if err != nil && classify(err).Class != conduit.Unknown {
+		return nil, err
+	}
+	return &mark, err
+}
+
+// status sets a thread's status, unless Slack is known to take none: what is never set need not be foreseen.
+func (api *API) status(ctx context.Context, at place, p session.Presence, s session.Sign) error {
+	if err := api.signs.held(statusMethod); err != nil {
+		return err
+	}
+	if err := session.Foresee(ctx, p); err != nil {
+		return &conduit.Error{Class: conduit.Retry, Err: err}
+	}
+	return api.setStatus(ctx, at, p.Message, statusOf(s))
 }
 
 // worry tells people once, where there is no status, that it takes long.
@@ -88,6 +101,9 @@ func (api *API) worry(ctx context.Context, at place, s session.Sign, shown sessi
 		return &shown, nil
 	}
 	worried := session.Presence{Kind: slowSign, Message: shown.Message}
+	if err := session.Foresee(ctx, worried); err != nil {
+		return &shown, err
+	}
 	ts, err := api.postSign(ctx, at)
 	switch {
 	case err == nil:

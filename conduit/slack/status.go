@@ -54,16 +54,17 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + end
 }
 
+const statusMethod = "assistant.threads.setStatus"
+
 // setStatus sets a thread's status. An app that can't is asked again after an hour.
 func (api *API) setStatus(ctx context.Context, at place, root, text string) error {
-	const method = "assistant.threads.setStatus"
-	err := api.quietly(ctx, method, func(ctx context.Context) error {
+	err := api.quietly(ctx, statusMethod, func(ctx context.Context) error {
 		return api.client.SetAssistantThreadsStatusContext(ctx, slackgo.AssistantThreadsSetStatusParameters{
 			ChannelID: at.channel, ThreadTS: root, Status: text,
 		})
 	})
 	if neverStatus(err) {
-		api.signs.hold(method, statusAgain, err)
+		api.signs.hold(statusMethod, statusAgain, err)
 	}
 	return err
 }

@@ -44,7 +44,7 @@ type Sign struct {
 type Presenter interface {
 	// Show shows a sign, in place of what is already shown there (nil: nothing). It is called again with the same sign every
 	// Platform.Beat, since platforms let signs fade. It returns what must be cleaned up later, nil if it fades by itself; with an
-	// error too, where a part of it was shown.
+	// error too, where a part of it was shown. Before it shows what doesn't fade by itself it calls Foresee.
 	Show(ctx context.Context, a Address, s Sign, shown *Presence) (*Presence, error)
 	// Clear removes what Show has shown, of this life of the process or of an earlier one.
 	Clear(ctx context.Context, a Address, shown Presence) error
