@@ -438,7 +438,10 @@ func TestAServerThatCutsIsFoundOut(t *testing.T) {
 		if beyond == 0 || beyond > 4 {
 			t.Errorf("%d prompts of 40 were beyond what the server reads", beyond)
 		}
-		equal(t, "notes", b.notes(dm), []string{"Older messages no longer fit; I keep a summary."})
+		equal(t, "notes", b.notes(dm), []string{
+			"The model server read only a part of this conversation; I send it less from now on.",
+			"Older messages no longer fit; I keep a summary.",
+		})
 		b.stopLife()
 	})
 }

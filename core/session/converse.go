@@ -20,7 +20,7 @@ import (
 // converse submits the job's messages, where they aren't on the log, and runs the Pattern until it has answered, until a failure
 // is final, or until the process stops. It returns an error where the job is left as it stands.
 func (s *Stream) converse(ctx context.Context, j *job) error {
-	ctx = s.watched(withCaller(ctx, j.first().Inbound.Author.ID), j.addr)
+	ctx = s.watched(withCaller(ctx, j.first().Inbound.Author.ID), j)
 	ctx = loop.WithThreadID(loop.WithProvenance(ctx, string(j.addr)), s.thread.String())
 	s.live.job = j
 	s.live.step.SetEventContext(ctx)

@@ -21,6 +21,8 @@ type Fit struct {
 	Window int        `json:"w,omitempty"`    // where the server has cut a prompt: what it seems to read; 0: it never did
 	From   ledger.Seq `json:"from,omitempty"` // the first turn that fitted the last prompt; 0: all did
 	Told   bool       `json:"told,omitempty"` // the chat knows that not everything fits
+	Cut    bool       `json:"cut,omitempty"`  // a server has cut a prompt
+	Known  bool       `json:"cutk,omitempty"` // the chat knows that
 }
 
 // promptCount is the prompt that a server has counted last.
@@ -92,17 +94,31 @@ func (s *Stream) measure(j *job, t ledger.Turn) {
 			now.tokens = u.PromptTokens
 		}
 	}
-	switch {
-	case now.tokens == 0, s.counts.odd(now):
+	switch cut := j.cut.Swap(nil); {
 	case s.counts.cutBefore(now, p):
 		s.log(j).Warn("the model server cut the prompt", observe.KeyModel, fit.Model, "expected", p.Tokens(p.Raw), "counted", now.tokens)
-		fit.Window, p.Left = now.tokens, true
+		fit = fit.narrowed(p, now.tokens)
+	case cut != nil: // by its bytes alone, which may mislead: no more than half is given up at once
+		fit = fit.narrowed(p, max(cut.Tokens, p.Window/2))
+	case now.tokens == 0, s.counts.odd(now):
 	default:
 		fit.Scale = budget.Learn(fit.Scale, p.Raw, now.tokens)
 		s.m.meter.Learn(fit.Model, p.Raw, now.tokens)
 		s.counts = now
 	}
 	s.live.state.Fit = fit
+}
+
+// narrowed is the Fit after a server has read only so many tokens of a prompt. A prompt that filled the window was estimated too low;
+// else the window is smaller than it was said to be.
+func (fit Fit) narrowed(p *budget.Plan, tokens int) Fit {
+	fit.Cut = true
+	if p.Window > 0 && tokens >= p.Window {
+		fit.Scale = budget.Refused(fit.Scale, p.Raw, p.Window)
+	} else {
+		fit.Window = max(tokens, leastCut)
+	}
+	return fit
 }
 
 func hasPicture(path []ledger.Turn) bool {
@@ -148,11 +164,17 @@ func (before promptCount) goesOn(now promptCount) bool {
 const (
 	noteSummary = "Older messages no longer fit; I keep a summary."
 	noteCut     = "Older messages no longer fit."
+	noteServer  = "The model server read only a part of this conversation; I send it less from now on."
 )
 
-// tellFit has the chat told, once in a conversation, that not everything of it is in the prompts any more.
+// tellFit has the chat told, once in a conversation each, that a server has cut a prompt, and that not everything of the conversation
+// is in the prompts any more.
 func (s *Stream) tellFit(j *job) {
 	fit := &s.live.state.Fit
+	if fit.Cut && !fit.Known {
+		j.tellBeside(noteServer)
+		fit.Known = true
+	}
 	if fit.Told || j.plan == nil {
 		return
 	}

@@ -327,7 +327,8 @@ func (s *Stream) signing(j *job) (end func()) {
 }
 
 // watched lets what runs under ctx say what is being done about the messages of an address.
-func (s *Stream) watched(ctx context.Context, a Address) context.Context {
+func (s *Stream) watched(ctx context.Context, j *job) context.Context {
+	a := j.addr
 	ctx = withPlace(ctx, func(ahead int) {
 		if ahead < 0 {
 			s.m.signs.change(a, ActivityThinking, "")
@@ -337,7 +338,8 @@ func (s *Stream) watched(ctx context.Context, a Address) context.Context {
 	})
 	return provider.WithProgress(ctx, func(p provider.Progress) {
 		switch {
-		case p.Cut != nil: // no sign of an answer under way
+		case p.Cut != nil: // no sign of an answer under way: measure takes it up
+			j.cut.Store(p.Cut)
 		case p.Loading:
 			s.m.signs.change(a, ActivityLoading, p.Model)
 		default:

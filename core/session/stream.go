@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/observe"
+	"orebot/core/provider"
 	"orebot/core/transform/budget"
 )
 
@@ -57,6 +59,7 @@ type job struct {
 	files   map[EntryID][]artifact.Artifact // what became of attachments
 	parts   []ledger.Part                   // of the user turn
 	plan    *budget.Plan                    // of its prompts
+	cut     atomic.Pointer[provider.Cut]    // what the provider says that the server left out of the last prompt
 	bare    bool                            // its messages only call the bot, below something to answer
 }
 
