@@ -43,9 +43,11 @@ func (s *Stream) gather(ctx context.Context, j *job) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	fresh := s.fresh(j)
+	fresh, model := s.fresh(j), s.model()
 	if err := s.apart(j, func() (err error) {
-		got, err = s.collect(ctx, j, heard, fresh)
+		if got, err = s.collect(ctx, j, heard, fresh); err == nil {
+			got.see(s.blind(ctx, model, got.files))
+		}
 		return err
 	}); err != nil {
 		over, err := s.failed(ctx, j, err, 1, time.Now())
@@ -73,13 +75,17 @@ type gathered struct {
 	blind bool // pictures can't be seen
 }
 
+// see takes down what a model that can't see makes of pictures; an empty line: nothing.
+func (g *gathered) see(line string) {
+	if line != "" {
+		g.blind, g.lines = true, append(g.lines, line)
+	}
+}
+
 // collect does what takes time. It touches nothing of the thread.
 func (s *Stream) collect(ctx context.Context, j *job, heard []StoredEntry, fresh bool) (got gathered, err error) {
 	if got.files, got.lines, err = s.attach(ctx, j); err != nil {
 		return got, err
-	}
-	if line := s.blind(ctx, got.files); line != "" {
-		got.blind, got.lines = true, append(got.lines, line)
 	}
 	if fresh {
 		said, err := s.history(ctx, j, heard)
@@ -125,8 +131,8 @@ func (s *Stream) leftWithout(j *job, got gathered, heard []StoredEntry) (over bo
 // seen reports whether any model can read an artifact.
 func seen(a artifact.Artifact) bool { return a.Kind() != artifact.KindImage }
 
-// blind says what a model that can't see makes of pictures.
-func (s *Stream) blind(ctx context.Context, files map[EntryID][]artifact.Artifact) string {
+// blind says what a model that can't see makes of pictures. It touches nothing of the thread.
+func (s *Stream) blind(ctx context.Context, model string, files map[EntryID][]artifact.Artifact) string {
 	n := 0
 	for _, arts := range files {
 		for _, a := range arts {
@@ -138,7 +144,7 @@ func (s *Stream) blind(ctx context.Context, files map[EntryID][]artifact.Artifac
 	if n == 0 || s.m.cfg.Vision == nil {
 		return ""
 	}
-	sees, others, err := s.m.cfg.Vision(ctx, s.model())
+	sees, others, err := s.m.cfg.Vision(ctx, model)
 	if sees || err != nil { // whoever can't be asked will be asked again, by the call
 		return ""
 	}

@@ -137,9 +137,9 @@ var (
 	errSummaryEmpty = errors.New("session: the summary says nothing")
 )
 
-// asked is what one call for a summary needs of its thread. It may be used apart from the worker.
+// asked is what one call of the model needs to know of its thread. It may be used apart from the worker.
 type asked struct {
-	c      *compaction
+	c      *compaction // of a call for a summary
 	spec   models.Spec
 	system string
 }

@@ -28,7 +28,8 @@ func (s *Stream) converse(ctx context.Context, j *job) error {
 	begin := time.Now()
 	for try := 1; ; try++ {
 		j.plan = s.plan()
-		err := s.apart(j, func() error { return s.attempt(ctx, j) })
+		a := s.asking(nil)
+		err := s.apart(j, func() error { return s.attempt(ctx, j, a) })
 		if j.done {
 			return s.answered(ctx, j, begin, err)
 		}
@@ -48,8 +49,9 @@ func (s *Stream) leave() {
 	s.live.job, s.live.path = nil, nil
 }
 
-// attempt is one run of the Pattern. A panic in it is this turn's failure, not the process's.
-func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
+// attempt is one run of the Pattern, apart from the worker: what it needs to know of the thread, a tells. A panic in it is this turn's
+// failure, not the process's.
+func (s *Stream) attempt(ctx context.Context, j *job, a asked) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.log(j).Error("panic in a turn", observe.KeyError, r, "stack", string(debug.Stack()))
@@ -59,8 +61,8 @@ func (s *Stream) attempt(ctx context.Context, j *job) (err error) {
 			s.log(j).Error("panic in a turn", observe.KeyError, p.Value, "stack", string(p.Stack))
 		}
 	}()
-	ctx = context.WithValue(ctx, systemKey{}, s.setting(SettingSystem))
-	ctx, spec := s.m.planned(ctx, j.plan, s.spec())
+	ctx = context.WithValue(ctx, systemKey{}, a.system)
+	ctx, spec := s.m.planned(ctx, j.plan, a.spec)
 	st := boundState{s}
 	if j.turn == 0 {
 		var arts []artifact.Artifact
