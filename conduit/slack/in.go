@@ -3,6 +3,7 @@ package slack
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"orebot/core/session"
@@ -85,11 +86,12 @@ func pass(p, ev object, me identity) string {
 	return ignoredSubtype
 }
 
-// own reports whether the bot wrote a message: posts carry its user and bot id, those through a response URL no user at all.
+// own reports whether the bot wrote a message: posts carry its user and bot id, those through a response URL no user at all. A bot
+// that goes by the user's id is the same one: nothing that comes in has the bot as its author.
 func own(ev object, me identity) bool {
 	bot := ev.object("bot_profile")
-	same := func(id, mine string) bool { return id != "" && id == mine }
-	return same(ev.text("user"), me.user) || same(ev.text("bot_id"), me.bot) || same(bot.text("id"), me.bot) ||
+	same := func(id string, mine ...string) bool { return id != "" && slices.Contains(mine, id) }
+	return same(ev.text("user"), me.user) || same(ev.text("bot_id"), me.bot, me.user) || same(bot.text("id"), me.bot, me.user) ||
 		same(ev.text("app_id"), me.app) || same(bot.text("app_id"), me.app)
 }
 

@@ -146,6 +146,8 @@ func TestTranslateIgnores(t *testing.T) {
 		`{` + head + `"subtype":"bot_message","bot_id":"BBOT"}`:               ignoredOwn,
 		`{` + head + `"bot_id":"B7","bot_profile":{"id":"B7","app_id":"A1"}}`: ignoredOwn,
 		`{` + head + `"user":"U1","app_id":"A1"}`:                             ignoredOwn,
+		`{` + head + `"bot_id":"UBOT"}`:                                       ignoredOwn,
+		`{` + head + `"user":"U1","bot_profile":{"id":"UBOT"}}`:               ignoredOwn,
 		`{` + head + `"subtype":"message_deleted","deleted_ts":"1.1"}`:        ignoredInvalid,
 		`{` + head + `"user":"U1","subtype":"channel_join"}`:                  ignoredSubtype,
 		`{` + head + `"user":"U1","subtype":"huddle_thread"}`:                 ignoredSubtype,
@@ -183,6 +185,8 @@ func FuzzTranslate(f *testing.F) {
 		f.Add(event(c.ev))
 	}
 	f.Add([]byte(`{"event":{"type":"message","subtype":"bot_message","bot_profile":{}}}`))
+	f.Add(event(`{"type":"message","bot_id":"UBOT","channel":"C1","ts":"1.2","text":"own"}`))
+	f.Add(event(`{"type":"message","user":"U1","channel":"D1","channel":"C1","ts":"1.2","TS":"3.4","text":"\u2000\ud800","Text":7}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		in, why, err := translate(payload, me)
 		if why != "" || err != nil {

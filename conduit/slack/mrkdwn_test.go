@@ -131,6 +131,7 @@ func TestMrkdwn(t *testing.T) {
 		{"link", "[a|b <c>](https://ex.com/?a=1&b=<2>|3)", "<https://ex.com/?a=1&amp;b=%3C2%3E%7C3|a¦b &lt;c&gt;>"},
 		{"link with specials", "[a|b &](<https://ex.com/?a=1&b=%3C|3>)", "<https://ex.com/?a=1&amp;b=%3C%7C3|a¦b &amp;>"},
 		{"bold link", "**[a](https://ex.com)** [*b* c](https://ex.org)", "*<https://ex.com|a>* <https://ex.org|b c>"},
+		{"ticks in an address", "[a`](<https://ex.com/```>) <https://ex.com/```>", "<https://ex.com/%60%60%60|aˋ> <https://ex.com/%60%60%60|https://ex.com/ˋˋˋ>"},
 		{"mention as link", "[<!channel>](https://ex.com) [x](!channel) [y](<@U1>)", "<https://ex.com|&lt;!channel&gt;> x (!channel) y (@U1)"},
 		{"script as link", "[x](javascript:alert%281%29)", "x (javascript:alert%281%29)"},
 		{"autolink and mail", "<https://ex.com> <a@b.org>", "<https://ex.com|https://ex.com> <mailto:a@b.org|a@b.org>"},

@@ -10,6 +10,9 @@ import (
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
+// labelEscaper is escaper for the label of a link, which a bar would end and in which a tick would begin code.
+var labelEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "¦", "`", "ˋ")
+
 // cleanText replaces control characters by spaces and drops overrides of the
 // writing direction.
 func cleanText(s string) string {
@@ -124,7 +127,7 @@ func (w *mrkdwnWriter) span(s span, start bool) bool {
 	}
 	switch {
 	case s.url != "":
-		w.raw("<" + s.url + "|" + escaper.Replace(strings.ReplaceAll(core, "|", "¦")) + ">")
+		w.raw("<" + s.url + "|" + labelEscaper.Replace(core) + ">")
 	case s.style&markup.Code != 0:
 		w.raw(escaper.Replace(strings.ReplaceAll(core, "`", "ˋ")))
 	default:

@@ -88,5 +88,5 @@ func shortURL(s string) string {
 	return s[:i] + "…"
 }
 
-// urlEscaper makes an address harmless between the brackets of a link.
-var urlEscaper = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "&", "&amp;")
+// urlEscaper makes an address harmless between the brackets of a link, and in a message that has fences.
+var urlEscaper = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "&", "&amp;", "`", "%60")
