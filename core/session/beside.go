@@ -75,6 +75,9 @@ func (s *Stream) promote(ctx context.Context, id ledger.TurnID) (ledger.Turn, er
 	recs := append([]LogRecord{{Kind: KindFinal, Final: &Final{Turn: id.Seq}}}, s.besides(j)...)
 	b := s.batch(recs...)
 	final := b.Log[0].Seq
+	if err := s.bill(&b, j); err != nil {
+		return t, err
+	}
 	s.trim(&b)
 	s.end(&b, j, EndAnswered, id.Seq)
 	s.deliverAll(&b, j, final)

@@ -16,7 +16,28 @@ type stopping struct {
 	by        *job
 	say       func(Outcome) Reply
 	withdrawn []StoredEntry
+	before    int  // messages that it has withdrawn already, since one Batch doesn't hold them all
 	over      bool // it has been said
+}
+
+// maxWithdrawn is how many messages end along with others in one Batch.
+const maxWithdrawn = MaxBatchWrites - maxTogether - 50
+
+// total is how many messages it withdraws.
+func (st *stopping) total() int { return st.before + len(st.withdrawn) }
+
+// withdraw ends messages, the first ones, until one Batch holds those that are left.
+func (s *Stream) withdraw(st *stopping, a Address) error {
+	for len(st.withdrawn) > maxWithdrawn {
+		j := &job{addr: a, entries: st.withdrawn[:maxWithdrawn:maxWithdrawn]}
+		if err := s.endSilently(j, EndWithdrawn); err != nil {
+			s.putBack(idsOf(st.withdrawn))
+			return err
+		}
+		st.before += maxWithdrawn
+		st.withdrawn = st.withdrawn[maxWithdrawn:]
+	}
+	return nil
 }
 
 // has reports whether a message waits for the stop to be done.
@@ -29,6 +50,9 @@ func (st *stopping) has(id EntryID) bool {
 // cancelled, the Batch that ends it ends the command too.
 func (s *Stream) stop(j, run *job, eff Effect) error {
 	st := &stopping{by: j, say: eff.Say, withdrawn: s.olderOf(j.first())}
+	if err := s.withdraw(st, j.addr); err != nil {
+		return err
+	}
 	idle := run == nil // nothing is in hand, but something may be on the log
 	if idle {
 		run = s.resumable()
@@ -45,7 +69,7 @@ func (s *Stream) stop(j, run *job, eff Effect) error {
 	case run != nil && idle: // it isn't theirs
 		s.waiting = append(s.waiting, run.entries...)
 	}
-	n := len(st.withdrawn)
+	n := st.total()
 	e := replying(eff.Say(Outcome{Done: n > 0, Withdrawn: n, Theirs: run != nil && !mine}))
 	e.withdraw = st.withdrawn
 	return s.notice(j, e)
@@ -87,7 +111,7 @@ func before(a, b Inbound) bool {
 // stays on the log, off the active path; the question stays on it.
 func (s *Stream) stopped(j *job, err error) error {
 	st := j.stop
-	e := replying(st.say(Outcome{Done: true, Withdrawn: len(st.withdrawn)}))
+	e := replying(st.say(Outcome{Done: true, Withdrawn: st.total()}))
 	e.withdraw = append(append(e.withdraw, j.entries...), st.withdrawn...)
 	e.lead = s.setAside(j, err)
 	if err := s.notice(st.by, e); err != nil {

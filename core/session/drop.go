@@ -76,8 +76,9 @@ func (s *Stream) drop(j *job) error {
 // maxDropped is how many messages whose answers aren't delivered are counted as undeliverable.
 const maxDropped = MaxBatchWrites - 10
 
-// DropDelivery gives up what an address is still to be shown: its cursor moves behind it, the messages that it ended count as
-// undeliverable, and a line says so in its place. A part that is being posted at this moment may still arrive.
+// DropDelivery gives up what an address is still to be shown, of the threads that it was bound to before too: its cursor moves behind
+// it, the messages that it ended count as undeliverable, and a line says so in its place. A part that is being posted at this moment
+// may still arrive.
 func DropDelivery(ctx context.Context, store Store, a Address) error {
 	for range maxRetries {
 		err := dropDelivery(ctx, store, a)
@@ -97,12 +98,12 @@ func dropDelivery(ctx context.Context, store Store, a Address) error {
 	if st.Due == 0 {
 		return doorError("nothing waits to be delivered there any more")
 	}
-	b := Batch{ID: NewBatchID(), Due: []DueWrite{{Address: a, Seq: st.Due, Drop: true}}}
-	if b.Entries, err = lostTo(ctx, store, a, st); err != nil {
+	lost, last, err := lostTo(ctx, store, a, st)
+	if err != nil {
 		return fmt.Errorf("session: drop %s: %w", a, err)
 	}
-	cur := st.Cursor
-	cur.Seq, cur.Offset, cur.Form, cur.Posted, cur.Attempt, cur.Unknown = st.Due+1, 0, 0, nil, nil, 0
+	b := Batch{ID: NewBatchID(), Entries: lost, Due: []DueWrite{{Address: a, Seq: max(st.Due, last), Drop: true}}}
+	cur := Cursor{Seq: last + 1, Leg: st.Binding.Leg, Layout: st.Cursor.Layout}
 	b.Cursors = []CursorWrite{{Address: a, Rev: st.CursorRev, Cursor: cur}}
 	note := Inbound{
 		Key: "drop/" + b.ID.String(), Address: a, Call: CallDirect, At: time.Now().UTC(), Author: Author{ID: a.Conduit() + ":operator", Known: true},
@@ -114,25 +115,49 @@ func dropDelivery(ctx context.Context, store Store, a Address) error {
 	return nil
 }
 
-// lostTo collects the messages of an address that the records it hasn't been shown have ended, as undeliverable.
-func lostTo(ctx context.Context, store Store, a Address, st AddressState) (out []EntryWrite, err error) {
-	for from := max(st.Cursor.Seq, st.Binding.From, 1); from <= st.Due; {
-		recs, err := store.Log(ctx, st.Binding.Thread, from, logPage)
-		if err != nil || len(recs) == 0 {
-			return out, err
+// lostTo collects the messages of an address that the records it hasn't been shown have ended, as undeliverable. last is the newest
+// record of the thread that it is bound to now.
+func lostTo(ctx context.Context, store Store, a Address, st AddressState) (out []EntryWrite, last ledger.Seq, err error) {
+	legs, _ := st.Serving()
+	for i, leg := range legs {
+		from := max(leg.From, 1)
+		if i == 0 {
+			from = max(from, st.Cursor.Seq)
 		}
-		for _, r := range recs {
-			from = r.Seq + 1
-			for _, id := range endedBy(r) {
-				e, ok, err := store.Entry(ctx, id)
-				if err != nil || len(out) >= maxDropped {
-					return out, err
+		last = from - 1
+		for recs := []LogRecord{{}}; len(recs) > 0; {
+			if recs, err = store.Log(ctx, leg.Thread, last+1, logPage); err != nil {
+				return nil, 0, err
+			}
+			for _, r := range recs {
+				if leg.Until != 0 && r.Seq > leg.Until {
+					recs = nil
+					break
 				}
-				if ok && id.Address == a && e.State == EntryEnded && e.EndSeq == r.Seq && e.EndSeq <= st.Due {
-					e.End = EndUndeliverable
-					out = append(out, EntryWrite{Rev: e.Rev, Entry: e.Entry})
+				last = r.Seq
+				if out, err = undeliverable(ctx, store, a, r, out); err != nil {
+					return nil, 0, err
 				}
 			}
+		}
+	}
+	return out, last, nil
+}
+
+// undeliverable adds the writes for the messages of an address that a record ended, as far as one Batch holds them. What was withdrawn
+// stays so.
+func undeliverable(ctx context.Context, store Store, a Address, r LogRecord, out []EntryWrite) ([]EntryWrite, error) {
+	for _, id := range endedBy(r) {
+		if id.Address != a || len(out) >= maxDropped {
+			continue
+		}
+		e, ok, err := store.Entry(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok && e.State == EntryEnded && e.EndSeq == r.Seq && e.End != EndWithdrawn && e.End != EndUndeliverable {
+			e.End = EndUndeliverable
+			out = append(out, EntryWrite{Rev: e.Rev, Entry: e.Entry})
 		}
 	}
 	return out, nil

@@ -73,3 +73,24 @@ func TestADroppedDeliveryLeavesALine(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// What is dropped of an address that has gone on in another conversation is of both.
+func TestADroppedDeliveryOfTwoConversations(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), commanded(mem))
+		in := b.tell("one", "two", "three", "/new", "four") // no courier runs here
+		if err := session.DropDelivery(t.Context(), mem, dm); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for _, m := range in {
+			b.ended(m, session.EndUndeliverable)
+		}
+		st := at(t, mem, dm)
+		th, _, _, err := mem.Thread(t.Context(), st.Binding.Thread)
+		if err != nil || st.Cursor.Leg != st.Binding.Leg || st.Cursor.Seq != th.Last {
+			t.Errorf("the cursor is %+v of leg %d, the log ends with the line %d, %v", st.Cursor, st.Binding.Leg, th.Last, err)
+		}
+		b.stopLife()
+	})
+}

@@ -152,16 +152,18 @@ func (m *Manager) eraseForgotten(ctx context.Context) {
 	}
 }
 
+// eraseAll deletes what every grave names. One that can't be deleted now doesn't keep the others.
 func (m *Manager) eraseAll(ctx context.Context) error {
+	var errs []error
 	for after := ""; ; {
 		page, err := m.cfg.Store.SmallList(ctx, spaceForgotten, after, 100)
 		if err != nil || len(page) == 0 {
-			return err
+			return errors.Join(append(errs, err)...)
 		}
 		for _, v := range page {
 			after = v.Key
 			if err := m.erase(ctx, v); err != nil {
-				return fmt.Errorf("session: forget, for %s: %w", v.Key, err)
+				errs = append(errs, fmt.Errorf("session: forget, for %s: %w", v.Key, err))
 			}
 		}
 	}
@@ -172,6 +174,9 @@ func (m *Manager) erase(ctx context.Context, v SmallValue) error {
 	var g grave
 	if err := json.Unmarshal(v.Value, &g); err != nil {
 		return err
+	}
+	if len(g.Threads) == 0 {
+		return errors.New("it names no conversation")
 	}
 	m.evict(g.Threads)
 	for _, a := range g.Addresses {

@@ -146,3 +146,25 @@ func dieForgetting(t *testing.T, mem *storetest.Memory, applied bool, left int) 
 	erased(t, mem, dm, "secret", session.ThreadOf(in[0].ID()), session.ThreadOf(in[1].ID()))
 	equal(t, "log", b.log(dm), []string{"end Forgotten.", "user three", "assistant re: three"})
 }
+
+// A grave that can't be read keeps no other conversation from being deleted.
+func TestAnUnreadableGraveKeepsNoOther(t *testing.T) {
+	for _, value := range []string{"{", "{}"} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			odd := session.Batch{ID: session.NewBatchID(), Small: []session.SmallWrite{{Space: "forgotten", Key: "0", Value: []byte(value)}}}
+			if _, err := session.CommitWait(t.Context(), mem, odd); err != nil {
+				t.Fatal(err)
+			}
+			b := start(t, mem, echo(0), commanded(mem))
+			b.tell("secret one")
+			old := at(t, mem, dm).Binding.Thread
+			b.tell("/forget", "/forget yes")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if _, _, ok, err := mem.Thread(t.Context(), old); ok || err != nil {
+				t.Errorf("with the grave %s, the conversation is still there (%v)", value, err)
+			}
+			b.stopLife()
+		})
+	}
+}

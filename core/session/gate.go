@@ -77,8 +77,8 @@ func (g *gate) enter(ctx context.Context, who string) error {
 	g.mu.Lock()
 	w := g.join(who)
 	g.serve()
-	if len(g.line) > 0 && len(g.spares) > 0 {
-		(*g.spares[0])(errNoSpare)
+	for _, cancel := range g.spares[:min(len(g.line), len(g.spares))] {
+		(*cancel)(errNoSpare)
 	}
 	g.mu.Unlock()
 	patience := time.NewTimer(placeAfter)

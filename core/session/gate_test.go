@@ -141,3 +141,42 @@ func TestAMissingModelIsSaidWithWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// As many calls that nobody waits for give way as others need their places.
+func TestSpareCallsGiveWayToEveryoneWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{slots: 2}
+		g := newGate(s, 2)
+		var wg sync.WaitGroup
+		gaveWay := make([]error, 2)
+		for i := range gaveWay {
+			wg.Go(func() { gaveWay[i] = spare{g}.Invoke(t.Context(), nil, models.Spec{Model: "spare"}, nil) })
+		}
+		time.Sleep(time.Second)
+		begin := time.Now()
+		crowd(t.Context(), g, &wg, "a1", "b1")
+		wg.Wait()
+		if d := time.Since(begin); d > 11*time.Second {
+			t.Errorf("two calls of 10 s took %v beside two that give way", d)
+		}
+		for _, err := range gaveWay {
+			if err != errNoSpare {
+				t.Errorf("a spare call ended with %v", err)
+			}
+		}
+	})
+}
+
+// How long a group is waited for is measured by a clock that nobody sets.
+func TestAGroupSettlesByTheProcessesOwnClock(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct{ age, want time.Duration }{
+		{0, 3 * time.Second}, {time.Second, 2 * time.Second}, {3 * time.Second, 3 * time.Second}, {time.Hour, 3 * time.Second},
+		{-time.Hour, 3 * time.Second},
+	} {
+		until := settledAt(now, Inbound{At: now.Add(-c.age).Round(0), SettleFor: 3 * time.Second})
+		if d := until.Sub(now); d != c.want || !strings.Contains(until.String(), " m=") {
+			t.Errorf("%v old: until %v (%v), want %v on", c.age, until, d, c.want)
+		}
+	}
+}

@@ -372,7 +372,7 @@ func TestDeathAtEveryCommitWithContext(t *testing.T) {
 func TestAPromotedDraftIsTheAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		p := &scripted{answer: func(_ context.Context, n int, _ []ledger.Turn) ([]artifact.Artifact, error) {
-			return text(fmt.Sprint("try ", n)), nil
+			return append(text(fmt.Sprint("try ", n)), artifact.Usage{PromptTokens: 100, CompletionTokens: 10, TotalTokens: 110}), nil
 		}}
 		b := start(t, mem, p, func(c *session.Config) {
 			c.Pattern = cognitive.Verify{Check: func(_ context.Context, answer ledger.Turn) (string, error) {
@@ -392,6 +392,9 @@ func TestAPromotedDraftIsTheAnswer(t *testing.T) {
 		}
 		if st, _ := mem.Address(t.Context(), dm); st.Due != 5 || st.Cursor.Seq != 5 {
 			t.Errorf("due %d, cursor %+v", st.Due, st.Cursor)
+		}
+		if u, err := session.UsageOf(t.Context(), mem, "slack:U1", time.Now()); err != nil || u.Today != (session.Tokens{In: 200, Out: 20, Answers: 1}) {
+			t.Errorf("it cost %+v, %v", u.Today, err)
 		}
 		events := b.events()
 		if last := events[len(events)-1]; last != "slack:T1/D1 assistant try 2" {

@@ -31,7 +31,7 @@ func (s *Stream) nextGroup(first StoredEntry) *job {
 		return nil
 	}
 	for _, e := range members {
-		delete(s.seen, e.ID)
+		delete(s.settles, e.ID)
 	}
 	for _, e := range heard {
 		e.State = EntryOpen // with its group, it is a message that comes to an end
@@ -61,24 +61,30 @@ func (s *Stream) gatherGroup(a Address, same func(StoredEntry) bool) []StoredEnt
 	return slices.DeleteFunc(heard, func(e StoredEntry) bool { return !same(e) || s.has(e.ID) })
 }
 
-// settling tells how long more members of a group may still come: from when one was written, but, should a clock be wrong, no longer
-// than from when it came. One that was itself late, after a restart or an outage, counts from when it came: so may the others be.
+// settling tells how long more members of a group may still come.
 func (s *Stream) settling(members []StoredEntry) (wait time.Duration) {
 	now := time.Now()
 	for _, e := range members {
-		if s.seen == nil {
-			s.seen = map[EntryID]time.Time{}
+		if s.settles == nil {
+			s.settles = map[EntryID]time.Time{}
 		}
-		if _, ok := s.seen[e.ID]; !ok {
-			s.seen[e.ID] = now
+		if _, ok := s.settles[e.ID]; !ok {
+			s.settles[e.ID] = settledAt(now, e.Inbound)
 		}
-		from, settle := s.seen[e.ID], min(e.Inbound.SettleFor, maxSettleFor)
-		if at := e.Inbound.At; at.Before(from) && at.Add(settle).After(from) {
-			from = at
-		}
-		wait = max(wait, from.Add(settle).Sub(now))
+		wait = max(wait, s.settles[e.ID].Sub(now))
 	}
 	return wait
+}
+
+// settledAt is until when a message that came now lets its group wait: counted from when it was written, but, should a clock be wrong,
+// no longer than from now. One that is itself late, after a restart or an outage, counts from now: so may the others be. It is a time of
+// this process's own clock, which nobody sets.
+func settledAt(now time.Time, in Inbound) time.Time {
+	settle := min(in.SettleFor, maxSettleFor)
+	if age := now.Sub(in.At); age > 0 && age < settle {
+		settle -= age
+	}
+	return now.Add(settle)
 }
 
 // inGroupOrder puts a comment behind the forwards that it belongs to: people write it first and mean it last.

@@ -16,6 +16,7 @@ import (
 
 // handle brings a job to its end: it is screened, then answered.
 func (s *Stream) handle(j *job) error {
+	defer func() { j.unsign() }()
 	if s.m.isDropped(j.entries...) {
 		return s.drop(j)
 	}
@@ -42,11 +43,11 @@ func (s *Stream) handle(j *job) error {
 func (s *Stream) answer(j *job, first bool) error {
 	ctx, cancel := context.WithCancelCause(s.m.turns)
 	defer cancel(nil)
-	if over, err := s.begin(j, cancel); over || err != nil {
+	if over, err := s.begin(ctx, j, cancel); over || err != nil {
 		return err
 	}
 	if first {
-		defer s.signing(j)()
+		j.unsign = s.signing(j) // until handle returns: the sign of a turn that begins anew stays
 		if over, err := s.overdue(j); over || err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (s *Stream) answer(j *job, first bool) error {
 
 // begin looks at a job before anything is done for it: a new one is screened; before one that is resumed, a stop takes effect that was
 // written while nobody ran.
-func (s *Stream) begin(j *job, cancel context.CancelCauseFunc) (over bool, err error) {
+func (s *Stream) begin(ctx context.Context, j *job, cancel context.CancelCauseFunc) (over bool, err error) {
 	j.cancel = cancel
 	if err := s.outgrow(j); err != nil {
 		return false, err
@@ -86,7 +87,7 @@ func (s *Stream) begin(j *job, cancel context.CancelCauseFunc) (over bool, err e
 		}
 		return s.stopsFirst(j)
 	}
-	if over, err := s.screen(j); over || err != nil {
+	if over, err := s.screen(ctx, j); over || err != nil {
 		return over, err
 	}
 	if j.turn == 0 {
@@ -96,9 +97,12 @@ func (s *Stream) begin(j *job, cancel context.CancelCauseFunc) (over bool, err e
 }
 
 // screen ends what isn't to be answered: refused, empty or too old messages.
-func (s *Stream) screen(j *job) (over bool, err error) {
-	v, err := s.verdict(j)
-	if err != nil {
+func (s *Stream) screen(ctx context.Context, j *job) (over bool, err error) {
+	v, err := s.verdict(ctx, j)
+	switch {
+	case err != nil && context.Cause(ctx) != nil:
+		return s.failed(ctx, j, err, 1, time.Now())
+	case err != nil:
 		return false, err
 	}
 	in := j.last().Inbound
@@ -137,7 +141,7 @@ func callsBelow(j *job) bool {
 }
 
 // verdict decides about the author, and looks up whom Accept knew too little of.
-func (s *Stream) verdict(j *job) (access.Verdict, error) {
+func (s *Stream) verdict(ctx context.Context, j *job) (access.Verdict, error) {
 	in := j.first().Inbound
 	p := s.m.cfg.Platforms[j.addr.Conduit()]
 	v := p.Policy.Decide(person(in.Author), in.Place)
@@ -150,19 +154,23 @@ func (s *Stream) verdict(j *job) (access.Verdict, error) {
 	}
 	var who Author
 	err := s.apart(j, func() (err error) {
-		who, err = s.lookUp(j, p.People)
+		who, err = s.lookUp(ctx, j, p.People)
 		return err
 	})
 	return p.Policy.Decide(person(who), in.Place), err
 }
 
-// lookUp asks the platform who somebody is, for as long as a model server would be tried. Nobody gets in unknown.
-func (s *Stream) lookUp(j *job, people People) (Author, error) {
+// lookUp asks the platform who somebody is, for as long as a model server would be tried. Nobody gets in unknown. The error is ctx's
+// cause: a stop reaches who waits for an answer of the platform.
+func (s *Stream) lookUp(ctx context.Context, j *job, people People) (Author, error) {
 	who, begin := j.first().Inbound.Author, time.Now()
 	for try := 0; ; try++ {
-		found, err := people.Person(s.m.turns, j.addr, who)
+		found, err := people.Person(ctx, j.addr, who)
 		if err == nil {
 			return found, nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return Author{}, cause
 		}
 		if try == 0 {
 			s.log(j).Warn("person unknown", observe.KeyAuthor, who.ID, observe.KeyError, err)
@@ -171,8 +179,8 @@ func (s *Stream) lookUp(j *job, people People) (Author, error) {
 		if time.Since(begin)+wait > s.m.cfg.RetryFor {
 			return who, nil
 		}
-		if sleep(s.m.turns, wait) != nil {
-			return Author{}, errShutdown
+		if err := sleep(ctx, wait); err != nil {
+			return Author{}, err
 		}
 	}
 }

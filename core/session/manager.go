@@ -167,13 +167,17 @@ func New(cfg Config) *Manager {
 }
 
 // Run wakes the Streams of entries that wait, until ctx ends. Turns in flight then have the grace to finish; what isn't finished
-// is left as it is and resumed by the next Run on the same store. A Manager runs once.
+// is left as it is and resumed by the next Run on the same store. An error is that of the feed, without which nothing would be
+// answered any more. A Manager runs once.
 func (m *Manager) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var own sync.WaitGroup
 	own.Go(func() { m.evictIdle(ctx) })
 	own.Go(func() { m.signs.sweep(ctx) })
 	own.Go(func() { m.eraseForgotten(ctx) })
 	err := m.cfg.Store.Watch(ctx, m.wake)
+	cancel() // the feed may have failed of its own accord
 	m.drain()
 	own.Wait()
 	return err

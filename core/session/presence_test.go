@@ -231,3 +231,20 @@ func TestSignsOfLoadingAndTools(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// The sign of a turn that begins anew, because its question was edited, stays until that is answered.
+func TestTheSignOutlivesAnEdit(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		st := newStage(t)
+		b := start(t, mem, echo(70*time.Second), commanded(mem), staged(st, 0))
+		in := msg(dm, "slack:U1", "whta?")
+		b.accept(in)
+		time.Sleep(10 * time.Second)
+		b.accept(edit(in, "what?"))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		b.ended(in, session.EndAnswered)
+		equal(t, "signs", st.seen(), []string{"0s slack:T1/D1 thinking", "1m5s slack:T1/D1 slow", "1m20s slack:T1/D1 clear"})
+		b.stopLife()
+	})
+}

@@ -32,7 +32,7 @@ type Stream struct {
 	waiting  []StoredEntry         // in the order of arrival
 	signals  []StoredEntry         // that are to be applied, in the order of arrival
 	rest     time.Duration         // until the first group of what waits has settled; 0: something is to be done now
-	seen     map[EntryID]time.Time // when members of groups came
+	settles  map[EntryID]time.Time // until when members of groups let the rest wait
 	alarm    *time.Timer           // wakes the thread after rest
 	live     *live
 	window   int         // the model's, in tokens, as of the last prompt; 0: not known yet
@@ -61,6 +61,7 @@ type job struct {
 	plan    *budget.Plan                    // of its prompts
 	cut     atomic.Pointer[provider.Cut]    // what the provider says that the server left out of the last prompt
 	bare    bool                            // its messages only call the bot, below something to answer
+	unsign  func()                          // ends the sign that is shown of it
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }
@@ -239,7 +240,7 @@ func (s *Stream) plain(e StoredEntry) bool {
 
 // remove makes a job of the waiting entries that match.
 func (s *Stream) remove(match func(StoredEntry) bool) *job {
-	j := &job{}
+	j := &job{unsign: func() {}}
 	rest := s.waiting[:0:0]
 	for _, e := range s.waiting {
 		if match(e) {

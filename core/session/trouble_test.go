@@ -217,3 +217,21 @@ func TestASubmittedEntryIsResumedWhereItsTurnIs(t *testing.T) {
 		})
 	}
 }
+
+// deaf is a store whose feed fails.
+type deaf struct{ *storetest.Memory }
+
+func (deaf) Watch(context.Context, func(session.EntryID)) error {
+	time.Sleep(time.Second)
+	return errors.New("disk")
+}
+
+// Without a feed nothing is answered any more: Run says so instead of waiting for somebody to end it.
+func TestRunEndsWithItsFeed(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		m := session.New(config(deaf{mem}, echo(0)))
+		if err := m.Run(t.Context()); err == nil || err.Error() != "disk" {
+			t.Errorf("Run returned %v", err)
+		}
+	})
+}

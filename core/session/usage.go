@@ -53,9 +53,13 @@ type spent struct {
 	cost Tokens
 }
 
-// bill adds to the Batch of a final turn what the exchange has cost the person who asked.
-func (s *Stream) bill(b *Batch, j *job, t ledger.Turn) error {
-	sum := tokensOf(t)
+// bill adds to the Batch that ends an exchange what that has cost the person who asked: its turns on the path, and those that the Batch
+// appends.
+func (s *Stream) bill(b *Batch, j *job, fresh ...ledger.Turn) error {
+	var sum Tokens
+	for _, t := range fresh {
+		sum = sum.Plus(tokensOf(t))
+	}
 	for _, o := range s.live.turns() {
 		if o.ID.Seq > j.turn && o.Covers == 0 {
 			sum = sum.Plus(tokensOf(o))
