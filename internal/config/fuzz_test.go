@@ -20,7 +20,8 @@ func FuzzDuration(f *testing.F) {
 
 // FuzzModelHost wants a normalised address to stay what it is.
 func FuzzModelHost(f *testing.F) {
-	for _, s := range []string{"gpu", "::1", "http://[::]:8/a/", "https://h", "0.0.0.0", ":1", "http://", "h:99999", "h/%2f", "a0:/''#", "h?", "'h'/"} {
+	for _, s := range []string{"gpu", "::1", "http://[::]:8/a/", "https://h", "0.0.0.0", ":1", "http://", "h:99999", "h/%2f", "a0:/''#", "h?", "'h'/",
+		"http://[fe80::1%25eth0]", "https://h\u2000/", "https://h%C2%85", "https://h\ufeff", "HTTPS://H\xff/%2F//", "h/a b%27|\u2000/", "[::1%25a%2525b]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

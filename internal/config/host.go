@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 // modelHost reads an address the way Ollama reads OLLAMA_HOST: without a scheme it is http on port 11434, with one the
@@ -30,6 +31,9 @@ func modelHost(s string) (string, error) {
 		return "", fmt.Errorf("carries a user or password in the URL; use api_key")
 	}
 	host, port := u.Hostname(), u.Port()
+	if strings.ContainsFunc(host, unseen) {
+		return "", notAHost(s)
+	}
 	if host == "" || host == "0.0.0.0" || host == "::" {
 		host = "127.0.0.1"
 	}
@@ -43,7 +47,12 @@ func notAHost(s string) error {
 	return fmt.Errorf("%s is not a model server's address such as \"http://127.0.0.1:11434\"", show(s))
 }
 
+// unseen reports whether nobody would see that r stands in a host's name: white space of any script, a control character.
+func unseen(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.C) }
+
+// hostPort writes a host and a port as a URL has them, in which the percent sign before the zone of a link-local address is escaped.
 func hostPort(host, port string) string {
+	host = strings.ReplaceAll(host, "%", "%25")
 	if port != "" {
 		return net.JoinHostPort(host, port)
 	}

@@ -131,6 +131,7 @@ func TestModelHosts(t *testing.T) {
 		{"[::1]:80", "http://[::1]:80"},
 		{"http://[::]", "http://127.0.0.1"},
 		{"http://[fe80::1]", "http://[fe80::1]"},
+		{"http://[fe80::1%25eth0]:80/", "http://[fe80::1%25eth0]:80"},
 	}
 	for _, c := range cases {
 		cfg, _ := newWorld("TELEGRAM_BOT_TOKEN="+tgToken, "OLLAMA_HOST="+c.env).load(t, "")

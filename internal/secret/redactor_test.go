@@ -54,14 +54,21 @@ func TestRedactKnownInEveryForm(t *testing.T) {
 func FuzzRedact(f *testing.F) {
 	f.Add("x", "tok3n-value", "y")
 	f.Add("bot", telegram, "/getMe")
+	f.Add("xxx", "xxx\x00", "")
+	f.Add("\x00\x00\x00\x00", "\x00\x00\x00\x00", "\x00\x00\x00\x00\x00\x00\x00\x00")
+	f.Add("xx[r", "xx[r", "ted]")
+	f.Add("\xe2\x80", "\x80k\xe2\x80", "\x80@")
+	f.Add("http://u:", "://a", "@://a@")
 	f.Fuzz(func(t *testing.T, before, key, after string) {
 		if len(key) < 4 || strings.Contains(secret.Mask, key) || strings.Contains(key, secret.Mask) {
 			t.Skip()
 		}
 		r := secret.NewRedactor(secret.New(key))
 		got := r.Redact(before + key + after)
-		if n := strings.Count(strings.ReplaceAll(got, secret.Mask, "\x00"), key); n > 0 {
-			t.Errorf("%q still holds %q", got, key)
+		for _, piece := range strings.Split(got, secret.Mask) { // masks and what is beside them may look like the key
+			if strings.Contains(piece, key) {
+				t.Errorf("%q still holds %q", got, key)
+			}
 		}
 	})
 }
