@@ -168,12 +168,41 @@ func TestAddressesAreReadAsWritten(t *testing.T) {
 	}
 }
 
+// oddUpdates are such as Telegram hardly sends.
+var oddUpdates = []string{
+	`{"message":{"message_id":1,"from":{"id":5},"chat":{"id":5},"voice":{"file_id":"a"},"audio":{"file_id":"b"},"video":{"file_id":"c"},"sticker":{"file_id":"d"},"dice":{},"poll":{},"story":{}}}`,
+	`{"callback_query":{"id":"a b\u0000\n\u2000","from":{"id":5},"data":"c:stop","message":{"message_id":7,"chat":{"id":-5}}}}`,
+	`{"message":{"message_id":9223372036854775807,"from":{"id":-9223372036854775808},"chat":{"id":-9223372036854775808},"date":-9223372036854775808,"text":"\ud800/\u0000"}}`,
+	`{"message":{"message_id":1,"chat":{"id":5}},"Message":{"from":{"id":5},"text":"hi","TEXT":"\u0085","entities":[{"type":"bot_command","offset":2147483647,"length":9223372036854775807}]}}`,
+	`{"edited_message":{"message_id":1,"from":{"id":5},"chat":{"id":-5},"edit_date":-1,"text":"x","media_group_id":"a b"},"update_id":-1}`,
+}
+
+// What is odd is one thing all the same, each time, under a key that can be stored.
+func TestTranslateOddUpdates(t *testing.T) {
+	for _, raw := range oddUpdates {
+		first, err := translate(json.RawMessage(raw), ore)
+		if err != nil || first.ignored != "" {
+			t.Fatalf("%s: %q, %v", raw, first.ignored, err)
+		}
+		checkInbound(t, first)
+		checkSignal(t, first)
+		for range 20 {
+			if again, err := translate(json.RawMessage(raw), ore); describe(again, err) != describe(first, nil) {
+				t.Fatalf("%s became %s and %s", raw, describe(first, nil), describe(again, err))
+			}
+		}
+	}
+}
+
 // FuzzTranslate holds that whatever comes is either read the same each time, under names that can be stored, or ignored; that a
 // message of a group has its group as its place and one of a private chat none; that nothing is an edit or a press of nothing; and
 // that what is joined to others stays what it is.
 func FuzzTranslate(f *testing.F) {
 	for _, c := range updateCases(f) {
 		f.Add(string(c.Update))
+	}
+	for _, raw := range oddUpdates {
+		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		ev, err := translate(json.RawMessage(raw), ore)

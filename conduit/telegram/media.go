@@ -1,10 +1,6 @@
 package telegram
 
-import (
-	"encoding/json"
-
-	"orebot/core/session"
-)
+import "orebot/core/session"
 
 // maxDownload is the largest file that Telegram's own servers let a bot read (docs: getFile).
 const maxDownload = 20 << 20
@@ -55,21 +51,29 @@ func largest(sizes []file) *file {
 
 // unreadable names what the message shows besides text that the bot can't read; "" is nothing.
 func (m *media) unreadable() string {
-	for kind, f := range map[string]*file{"voice": m.Voice, "audio": m.Audio, "video": m.Video, "animation": m.Animation,
-		"sticker": m.Sticker} {
-		if f != nil {
-			return kind
-		}
-	}
-	for kind, raw := range map[string]json.RawMessage{"dice": m.Dice, "poll": m.Poll, "checklist": m.Checklist, "contact": m.Contact,
-		"story": m.Story, "rich": m.Rich} {
-		if given(raw) {
-			return kind
-		}
-	}
 	switch {
-	case m.VideoNote != nil:
+	case m.Voice != nil:
+		return "voice"
+	case m.Audio != nil:
+		return "audio"
+	case m.Video != nil, m.VideoNote != nil:
 		return "video"
+	case m.Animation != nil:
+		return "animation"
+	case m.Sticker != nil:
+		return "sticker"
+	case given(m.Dice):
+		return "dice"
+	case given(m.Poll):
+		return "poll"
+	case given(m.Checklist):
+		return "checklist"
+	case given(m.Contact):
+		return "contact"
+	case given(m.Story):
+		return "story"
+	case given(m.Rich):
+		return "rich"
 	case given(m.Game):
 		return "game"
 	case given(m.Location), given(m.Venue):

@@ -1,7 +1,10 @@
 package telegram
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
+	"strings"
 
 	"orebot/core/session"
 )
@@ -28,7 +31,7 @@ func (p *press) event(me Me) (event, error) {
 	m := p.Message
 	where := m.place()
 	in := session.Inbound{
-		Key: decimal(m.Chat.ID) + "/press/" + p.ID, Address: where.address(), Author: p.From.author(), Call: session.CallCommand,
+		Key: decimal(m.Chat.ID) + "/press/" + nameable(p.ID), Address: where.address(), Author: p.From.author(), Call: session.CallCommand,
 		Order: orderOf(max(m.ID, 0)), Signal: session.SignalButton, Action: data[1],
 	}
 	if where.private() {
@@ -40,4 +43,16 @@ func (p *press) event(me Me) (event, error) {
 		in.Target, in.TargetKey = decimal(m.ID), keyOf(m.Chat.ID, m.ID)
 	}
 	return event{inbound: in, callback: p.ID, where: where}, nil
+}
+
+// nameable returns an id as part of a key, or a digest of one that is no word of a key's: Telegram's are numbers, and no law of theirs.
+func nameable(id string) string {
+	odd := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
+	}
+	if len(id) <= 64 && !strings.ContainsFunc(id, odd) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "odd-" + hex.EncodeToString(sum[:16])
 }
