@@ -105,6 +105,10 @@ func TestBounds(t *testing.T) {
 		"header":           {"|" + strings.Repeat("x", maxHeader) + "|\n|-|\n|a|\n", tabled, 1},
 		"long header":      {"|" + strings.Repeat("x", maxHeader+1) + "|\n|-|\n|a|\n", tabled, 0},
 		"names":            {strings.Repeat("|x", maxNames) + "|\n" + strings.Repeat("|-", maxNames) + "|\n|a|\n", tabled, 1},
+		"looks":            {"|" + strings.Repeat("***x*** y ", maxNames/3) + "|\n|-|\n|a|\n", tabled, 1},
+		"many looks":       {"|" + strings.Repeat("***x*** y ", maxNames/3+1) + "|\n|-|\n|a|\n", tabled, 0},
+		"link":             {"|[x](/" + strings.Repeat("x", maxLinked-1) + ")|\n|-|\n|a|\n", tabled, 1},
+		"long link":        {"|[x](/" + strings.Repeat("x", maxLinked) + ")|\n|-|\n|a|\n", tabled, 0},
 		"many names":       {strings.Repeat("|x", maxNames+1) + "|\n" + strings.Repeat("|-", maxNames+1) + "|\n|a|\n", tabled, 0},
 	} {
 		d := Parse(c.md)

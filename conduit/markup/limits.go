@@ -19,7 +19,8 @@ const (
 	maxTag        = 1000 // bytes of one HTML tag
 	maxDefinition = 1000 // lines of a paragraph that may define links
 	maxHeader     = 250  // runes in a table's header; a larger table is text
-	maxNames      = 40   // runs in a table's header
+	maxNames      = 40   // runs in a table's header, each as often as it has styles and links
+	maxLinked     = 2000 // bytes of addresses in a table's header
 	maxEmpty      = 5000 // cells of a table that the source has no text for; a table with more is text
 )
 

@@ -132,12 +132,13 @@ func FuzzParse(f *testing.F) {
 func FuzzOffset(f *testing.F) {
 	for _, s := range samples() {
 		f.Add(s, uint16(7), uint16(30))
+		f.Add(s, uint16(len(s)/2), uint16(399))
 	}
 	f.Fuzz(func(t *testing.T, s string, at, n uint16) {
 		d := Parse(s)
 		l := runeLimit(int(n)%400 + 1)
 		var all strings.Builder
-		for at := int(at); at < len(s); {
+		for at := int(at) % (len(s) + 1); at < len(s); {
 			p := d.Next(at, l)
 			if p.Next <= at {
 				t.Fatalf("no progress at %d", at)

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 
@@ -119,14 +120,21 @@ func (b *builder) fill(r *Row, at int) {
 }
 
 // plain says that the table has no header to speak of, or one too large to be
-// repeated.
+// repeated: in its text, its looks or its addresses.
 func (g *Grid) plain() bool {
-	n, runs := 0, 0
+	n, looks, links := 0, 0, 0
 	for _, c := range g.Header {
 		n += utf8.RuneCountInString(cellText(c))
-		runs += len(c)
+		for _, r := range c {
+			look := bits.OnesCount8(uint8(r.Style))
+			if r.Link != "" {
+				look++
+			}
+			looks += max(look, 1)
+			links += len(r.Link)
+		}
 	}
-	return n == 0 && len(g.Rows) == 0 || n > maxHeader || runs > maxNames
+	return n == 0 && len(g.Rows) == 0 || n > maxHeader || looks > maxNames || links > maxLinked
 }
 
 // asText adds each row as a paragraph.

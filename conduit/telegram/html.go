@@ -46,17 +46,24 @@ func (p page) load(room int) float64 {
 // Telegram's HTML, leaving room for so many UTF-16 units of the caller's own
 // (the lines that say that an answer is late, or may be a repeat). It returns
 // where the next part starts, at least len(doc.Source) if there is none. The
-// page is empty where nothing is left to show: send nothing then.
+// page is empty where nothing is left to show: send nothing then. Parts that
+// Telegram would find empty are passed over.
 //
 // HTML and not entities, because one bad address among entities has the whole
 // message refused. Only tags that Telegram knows are written. File names of
 // which Telegram would make links are code.
 func renderHTML(doc *markup.Document, offset, room int) (p page, next int) {
-	part := doc.Next(offset, markup.Limit{
+	limit := markup.Limit{
 		Max:  max(maxUnits-room, 1),
 		Load: func(blocks []markup.Block) float64 { return renderBlocks(blocks).load(room) },
-	})
-	return renderBlocks(part.Blocks), part.Next
+	}
+	for {
+		part := doc.Next(offset, limit)
+		if p = renderBlocks(part.Blocks); p.HTML != "" || part.Next >= len(doc.Source) {
+			return p, part.Next
+		}
+		offset = part.Next
+	}
 }
 
 // renderBlocks renders blocks as one message, whatever their length.

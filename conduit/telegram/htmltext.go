@@ -114,6 +114,7 @@ func (w *htmlWriter) text(s string, l look) {
 
 // words writes a stretch of one line in which file names stand as code, so that they can be copied and lead nowhere.
 func (w *htmlWriter) words(s string, l look) {
+	s = cleanText(s)
 	if l.url == "" && l.style&markup.Code == 0 {
 		for from, to := fileNameIn(s); from >= 0; from, to = fileNameIn(s) {
 			w.text(s[:from], l)
@@ -265,11 +266,13 @@ func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.I
 func nameRune(r rune) bool { return r < 0x80 && wordRune(r) }
 
 // cleanText replaces what Telegram would remove or change in a line: tabs and other
-// control characters are spaces, overrides of the writing direction are gone.
+// control characters are spaces, overrides of the writing direction are gone, and so
+// are the three marks that the server takes out of every text (clean_input_string):
+// left in, one would hide a mention from defang that is one when it is shown.
 func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r >= 0x202a && r <= 0x202e:
+		case r >= 0x202a && r <= 0x202e, r == 0x030a, r == 0x0333, r == 0x033f:
 			return -1
 		case r == '\n':
 			return r

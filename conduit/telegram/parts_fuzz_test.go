@@ -124,6 +124,27 @@ func TestEveryAnswerIsPostedWhole(t *testing.T) {
 	}
 }
 
+// oddSources have characters that Telegram takes away, and with them what kept the text around them from being live.
+var oddSources = []string{
+	"ask @\u030arobert, @\u0333robert and @\u202erobert", "/\u033fstop", "`\u030a`", "\u030a\u0333\n\n---\n\n- \u033f", "# \u030a\n\n" + strings.Repeat("\u0333", 5000) + "x",
+	"|\u030a|b|\n|-|-|\n|\u033f|`\u030a`|\n", "see READ\u030aME.md, http:/\u0333/ex.com", "@\x00robert @\xffrobert @\u2028robert",
+}
+
+// What Telegram takes away isn't there: it neither makes text live nor is it posted alone, which would be refused.
+func TestWhatTelegramTakesAway(t *testing.T) {
+	for _, src := range oddSources {
+		for bits := range uint8(32) {
+			checkPosts(t, src, bits)
+		}
+	}
+	if parts := postsOf(t, Renderer{}, conduit.Item{Source: "\u030a"}, conduit.Shape{}); len(parts) != 0 {
+		t.Errorf("%d messages that show nothing", len(parts))
+	}
+	if got := htmlOf(t, "a\u030a READ\u030aME.md"); got != "a <code>README.md</code>" {
+		t.Errorf("%q", got)
+	}
+}
+
 func FuzzPosts(f *testing.F) {
 	for _, src := range []string{
 		"# A\n\n**b** `c` [d](https://ex.com) README.md @robert /stop ./x.sh\n\n- e\n  1. f\n> g\n>> h\n", "```go\n\tx := \"<&>\"\n", "|A|B|\n|-|-|\n|1|@robert|\n",
@@ -133,6 +154,10 @@ func FuzzPosts(f *testing.F) {
 		for _, bits := range []uint8{0, 5, 10, 31} {
 			f.Add(src, bits)
 		}
+	}
+	for _, src := range oddSources {
+		f.Add(src, uint8(0))
+		f.Add(src, uint8(9))
 	}
 	f.Fuzz(func(t *testing.T, src string, bits uint8) {
 		if len(src) > 16000 {
