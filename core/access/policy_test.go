@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// Report 79: an empty list, and a policy of which nothing is set, let nobody in.
 func TestDecide(t *testing.T) {
 	member := Person{ID: "slack:U1", Known: true}
 	members := Policy{Mode: Members, AnyPlace: true}

@@ -284,6 +284,7 @@ func TestRevokeHoldsForATurnOfAnEarlierLife(t *testing.T) {
 }
 
 // A flood of strangers fills neither the store nor anybody's screen.
+// Report 81.
 func TestAFloodOfStrangersIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		h := housed(t, mem, echo(0))

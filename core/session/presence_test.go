@@ -107,6 +107,7 @@ func TestSignsOfAnAnswer(t *testing.T) {
 	})
 }
 
+// Report 28.
 func TestSignsEndWithFailuresAndStops(t *testing.T) {
 	for name, p := range map[string]*scripted{"failure": failing(provider.KindRefused, 99), "stop": halfway()} {
 		t.Run(name, func(t *testing.T) {

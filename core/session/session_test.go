@@ -39,6 +39,7 @@ func TestAMessageIsAnsweredInOneBatch(t *testing.T) {
 	})
 }
 
+// Report 43.
 func TestADuplicateIsOneTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(time.Second))
@@ -106,6 +107,7 @@ func TestASlowThreadDelaysNoOther(t *testing.T) {
 	})
 }
 
+// Report 62.
 func TestThreadsNeverMix(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(time.Second))
@@ -264,6 +266,7 @@ func TestAnEmptyMentionNeverReachesTheModel(t *testing.T) {
 	})
 }
 
+// Report 83.
 func TestHistorySurvivesEvictionAndRestart(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		p := echo(0)

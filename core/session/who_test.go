@@ -12,6 +12,7 @@ import (
 	"orebot/core/session/storetest"
 )
 
+// Report 81: who isn't let in gets one line a day, and costs no call.
 func TestARefusalIsSaidOnceADay(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		p := echo(0)
@@ -104,6 +105,7 @@ func TestAPersonIsLookedUpBeforeTheirMessageReachesTheModel(t *testing.T) {
 	})
 }
 
+// Who calls is answered; what stands beside it in a conversation is heard.
 func TestWhoIsHeardAndWhoIsAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		const thread = session.Address("slack:T1/C1/1.0")

@@ -96,6 +96,7 @@ func TestAnEndlessAnswerIsStopped(t *testing.T) {
 }
 
 // An answer cut at the length limit says so (interface.md: "Stopped at the length limit; say 'go on'.").
+// Report 73.
 func TestACutAnswerSaysSo(t *testing.T) {
 	w := newWorld(t, options{answer: func(ollama.Request) ollama.Reply {
 		return ollama.Reply{Chunks: []string{"half a "}, DoneReason: "length"}

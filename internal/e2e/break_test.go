@@ -84,6 +84,7 @@ func hostile() map[string]ollama.Reply {
 }
 
 // Whatever the model says, both platforms take it, people see it, and nobody is pinged by it.
+// Report 27.
 func TestHostileAnswersAreShownAndPingNobody(t *testing.T) {
 	answers := hostile()
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply { return answers[r.Last()] }})
@@ -149,6 +150,7 @@ func TestPostsOfUnknownOutcome(t *testing.T) {
 }
 
 // Redeliveries, mention twins in any order, lost connections and lost polls: one turn each.
+// Report 43.
 func TestWhatComesTwiceIsAnsweredOnce(t *testing.T) {
 	retries := []time.Duration{1, 10 * time.Millisecond, 20 * time.Millisecond, time.Second, 2 * time.Second, 2 * time.Second}
 	w := newWorld(t, options{slack: slack.Options{Resend: true, Order: slack.AnyOrder, Seed: 3, AckDeadline: 20 * time.Millisecond, Retries: retries}})
@@ -189,6 +191,7 @@ func TestWhatComesTwiceIsAnsweredOnce(t *testing.T) {
 }
 
 // Five hundred people write at once.
+// Report 62: no prompt holds what another person said in their own DM.
 func TestFiveHundredAtOnce(t *testing.T) {
 	w := newWorld(t, options{})
 	d := w.start().ready()
@@ -207,6 +210,11 @@ func TestFiveHundredAtOnce(t *testing.T) {
 		}
 		if got := copies(w.telegram.Transcript(), p.chat); len(got) != 1 || got[0].Text != want {
 			t.Errorf("Telegram: %v, want %q", got, want)
+		}
+	}
+	for _, r := range w.ollama.Chats() {
+		if n := strings.Count(string(r.Raw), "question "); n != 1 {
+			t.Errorf("%d people's questions in one prompt: %s", n, r.Raw)
 		}
 	}
 }

@@ -86,6 +86,7 @@ func (p place) shown(lines []slack.Line) (answers, notices int) {
 }
 
 // TestKillInTheMiddleOfEverything: promises 1 to 4, with twenty SIGKILLs at random moments of a hundred conversations.
+// Report 64: every message comes to an end that its writer sees.
 func TestKillInTheMiddleOfEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")

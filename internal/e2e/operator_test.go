@@ -83,6 +83,7 @@ func TestCheckOffline(t *testing.T) {
 	}
 }
 
+// Report 54: of two processes on one state the second ends, and says why; what is there is its owner's alone.
 func TestTheStateIsLockedAndPrivate(t *testing.T) {
 	w := newWorld(t, options{})
 	w.start().ready()

@@ -97,6 +97,7 @@ func fruitsIn(s string) []string {
 	return slices.DeleteFunc([]string{"apple", "pear", "plum"}, func(f string) bool { return !strings.Contains(s, f) })
 }
 
+// Report 83: the next question is asked with what was said before the restart.
 func TestHistorySurvivesARestart(t *testing.T) {
 	w := newWorld(t, options{})
 	d := w.start().ready()

@@ -38,6 +38,7 @@ type world struct {
 	tgURL      string
 	health     string // host:port
 	ollamaTOML string // more of the [ollama] table
+	moreHosts  string // more of its hosts: `, "http://…"`
 	moreTOML   string // more tables
 	access     string // of Telegram; empty: open
 	level      string // of the log; empty: debug
@@ -164,7 +165,7 @@ access = %q
 gather = "0"
 pace = "off"
 [ollama]
-hosts = ["http://%s"]
+hosts = ["http://%s"%s]
 api_key = %q
 model = "test"
 num_ctx = 32768
@@ -175,7 +176,7 @@ user_waiting = 100000
 [http]
 listen = %q
 %s
-`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, ollamaKey, w.ollamaTOML,
+`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, w.moreHosts, ollamaKey, w.ollamaTOML,
 		w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -11,6 +11,7 @@ import (
 	sim "orebot/internal/sim/ollama"
 )
 
+// Report 25: an answer that shows nothing is an error that says how it came to be empty.
 func TestEmptyAnswers(t *testing.T) {
 	replies := map[string]sim.Reply{
 		"blank":     sim.Say(" ", "\n\n"),
@@ -47,6 +48,7 @@ func TestEmptyAnswers(t *testing.T) {
 	}
 }
 
+// Reports 72 and 75: no end of a stream but done is success, and each kind of failure is told apart.
 func TestFailures(t *testing.T) {
 	long := sim.Reply{Raw: &sim.Raw{Status: 200, Body: `{"message":{"content":"` + strings.Repeat("x", 4<<20) + `"}}` + "\n"}}
 	raw := func(status int, body string) sim.Reply { return sim.Reply{Raw: &sim.Raw{Status: status, Body: body}} }

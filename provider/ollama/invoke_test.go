@@ -71,6 +71,7 @@ func TestCallsWithoutIDGetOne(t *testing.T) {
 	}
 }
 
+// Report 69: num_ctx and num_predict stand in every request, and nothing is cut or shifted silently.
 func TestEveryRequestIsExplicit(t *testing.T) {
 	s, p := serve(t, sim.Options{}, func(c *ollama.Config) { c.Options = map[string]any{"top_k": 7, "temperature": 0.5} })
 	temperature, seed := 0.0, 0
@@ -123,6 +124,7 @@ func TestNothingToAskIsRefusedHere(t *testing.T) {
 	}
 }
 
+// Report 74: a refusal of tools, thinking, a level or pictures is learned, and costs one more call, once.
 func TestLearnsWhatAModelCannotDo(t *testing.T) {
 	s, p := serve(t, sim.Options{})
 	image := turn(ledger.RoleUser, artifact.Text{Content: "what is it? /hello"}, artifact.Image{URL: "data:image/png;base64,aGk="})
@@ -169,6 +171,7 @@ func TestAsksAboutAModelFirstWhereItMatters(t *testing.T) {
 	}
 }
 
+// Report 66: the server feels a stop.
 func TestCancelClosesTheConnection(t *testing.T) {
 	s, p := serve(t, sim.Options{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -87,6 +87,7 @@ func TestPicturesOfBlobsAreSentAlong(t *testing.T) {
 	}
 }
 
+// Report 77.
 func TestABlindModelGetsNoPictures(t *testing.T) {
 	opened := shelf{"blob:sha256/a": "AAA"}
 	s, p := serve(t, sim.Options{}, seeing(opened, io.Discard))
