@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,10 +60,7 @@ func (c *Commands) pieces(ctx context.Context, v session.View) ([]string, error)
 	for seq := max(st.Binding.From, 1); ; {
 		recs, err := c.cfg.Log.Log(ctx, v.Thread, seq, exportPage)
 		var corrupt *session.CorruptError
-		if errors.As(err, &corrupt) && len(recs) == 0 {
-			return append(out, "*Something here can't be read any more.*"), nil
-		}
-		if err != nil {
+		if err != nil && !errors.As(err, &corrupt) {
 			return nil, err
 		}
 		for _, r := range recs {
@@ -71,10 +69,25 @@ func (c *Commands) pieces(ctx context.Context, v session.View) ([]string, error)
 			}
 			seq = r.Seq + 1
 		}
-		if len(recs) < exportPage {
+		switch {
+		case corrupt != nil:
+			return append(out, "*Something here can't be read any more.*"), nil
+		case len(recs) < exportPage:
 			return out, nil
 		}
+		out = newest(out)
 	}
+}
+
+// newest drops of the pieces what can't be in the file, so that a long conversation isn't in memory as a whole. One too many stays: then
+// the file says that it isn't all.
+func newest(pieces []string) []string {
+	size, from := 0, len(pieces)
+	for from > 0 && size <= maxExport {
+		from--
+		size += len(pieces[from])
+	}
+	return slices.Clone(pieces[from:])
 }
 
 // piece is a record as Markdown; empty for what wasn't shown.

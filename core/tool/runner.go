@@ -171,13 +171,13 @@ func (r *Runner) admit(c artifact.ToolCall, i int, rd round) (e *entry, args []b
 	return e, args, ""
 }
 
-// call runs a tool for no longer than the time limit, whether or not it heeds its context.
-func (r *Runner) call(ctx context.Context, e *entry, args []byte) (text string, bad bool) {
+// call runs a tool for no longer than the time limit, and than its turn, whether or not it heeds its context.
+func (r *Runner) call(turn context.Context, e *entry, args []byte) (text string, bad bool) {
 	limit := r.Timeout
 	if limit <= 0 {
 		limit = DefaultTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(turn, limit)
 	defer cancel()
 	begin := time.Now()
 	select {
@@ -190,6 +190,9 @@ func (r *Runner) call(ctx context.Context, e *entry, args []byte) (text string, 
 			return r.failed(e, a.err), true
 		}
 	case <-ctx.Done():
+	}
+	if turn.Err() != nil { // somebody stopped it: nobody reads the result
+		return "", true
 	}
 	r.logger().Warn("tool took too long", observe.KeyTool, e.Name, observe.KeyTook, time.Since(begin))
 	return fmt.Sprintf("%s didn't answer within %s", e.Name, limit), true

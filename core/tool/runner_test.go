@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -191,7 +192,8 @@ func TestATimeLimitHoldsWhateverTheToolDoes(t *testing.T) {
 func TestAStopEndsTheCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
-		b := newBench(t, tool.Runner{}, waiter(), text("deaf", func() (string, error) { <-free; return "late", nil }))
+		var log strings.Builder
+		b := newBench(t, tool.Runner{Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiter(), text("deaf", func() (string, error) { <-free; return "late", nil }))
 		why := errors.New("stopped")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(2*time.Second, func() { cancel(why) })
@@ -213,6 +215,10 @@ func TestAStopEndsTheCalls(t *testing.T) {
 		}
 		if on != 3 || off != 3 {
 			t.Errorf("activities: %q", b.acts)
+		}
+		synctest.Wait()
+		if log.Len() > 0 { // no tool is to blame
+			t.Errorf("logged: %s", log.String())
 		}
 		close(free)
 	})

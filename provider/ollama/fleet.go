@@ -27,10 +27,7 @@ func (p *Provider) overHosts(ctx context.Context, model string, slots bool, f fu
 			}
 		}
 		left = slices.DeleteFunc(left, func(o *host) bool { return o == h })
-		err := p.onOne(ctx, h, len(left) > 0, f)
-		if slots {
-			h.slots.leave()
-		}
+		err := p.within(ctx, h, slots, len(left) > 0, f)
 		e, ok := errors.AsType[*provider.Error](err)
 		if !ok || e.Partial || !elsewhere(e.Kind) { // not ok: it is done, or the caller's context has ended
 			return err
@@ -38,6 +35,14 @@ func (p *Provider) overHosts(ctx context.Context, model string, slots bool, f fu
 		trouble = append(trouble, e)
 	}
 	return worst(trouble)
+}
+
+// within runs f with a host whose slot was taken, if slots is set, and gives that back, whichever way f ends.
+func (p *Provider) within(ctx context.Context, h *host, slots, others bool, f func(*host) error) error {
+	if slots {
+		defer h.slots.leave()
+	}
+	return p.onOne(ctx, h, others, f)
 }
 
 // onOne runs f with a host and notes how it went. One that failed lately has to answer a ping first, where there are others.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -151,4 +152,41 @@ func TestVision(t *testing.T) {
 	s.Faults().Next("/api/show", fault.Fault{Status: 502, Body: "<html>"})
 	_, _, err = p.Vision(t.Context(), "nope")
 	wantError(t, err, provider.KindUnreachable, false, "")
+}
+
+// brittle is blobs of which the first one that is opened panics.
+type brittle struct {
+	shelf
+	opened *int
+}
+
+func (b brittle) Open(ctx context.Context, url string) (io.ReadCloser, error) {
+	if *b.opened++; *b.opened == 1 {
+		panic("odd")
+	}
+	return b.shelf.Open(ctx, url)
+}
+
+// A call that panics gives its place at the host back.
+func TestAPanicLeavesTheHostItsSlots(t *testing.T) {
+	opened := 0
+	_, p := serve(t, sim.Options{}, func(c *ollama.Config) {
+		c.MaxConcurrent, c.Blobs = 1, brittle{shelf{"blob:a": "PNG"}, &opened}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	call := func() (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("%v", v)
+			}
+		}()
+		return p.Invoke(ctx, state(show("what?", "blob:a")), models.Spec{Model: "vision"}, make(chan artifact.Artifact, 1000))
+	}
+	if err := call(); err == nil || err.Error() != "odd" {
+		t.Fatalf("the first call ended with %v", err)
+	}
+	if err := call(); err != nil {
+		t.Errorf("the second call: %v", err)
+	}
 }
