@@ -89,6 +89,14 @@ func TestHostileSchemasDoNoHarm(t *testing.T) {
 	for name, tt := range map[string]struct{ schema, args, want string }{
 		"itself":          {`{"$ref":"#"}`, `{}`, "ran"},
 		"in a circle":     {`{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}`, `{}`, "ran"},
+		"in capitals":     {`{"$REF":"#"}`, `{}`, "ran"},
+		"in odd case":     {`{"ALLOF":[{"$ref":"#"}]}`, `{}`, "ran"},
+		"a long s":        {`{"dependent\u017fchemas":{"a":{"$ref":"#"}}}`, `{"a":1}`, "ran"},
+		"one of two":      {`{"dependentSchemas":{"a":{"$ref":"#"}},"dependentSchemas":{"b":false}}`, `{"a":1}`, "ran"},
+		"the second":      {`{"dependentSchemas":{"a":{"$ref":"#"}},"dependentSchemas":{"b":false}}`, `{"a":1,"b":1}`, "error"},
+		"two in one":      {`{"allOf":[{"$ref":"#/properties/a"}],"Properties":{"a":{"$ref":"#/properties/a"}},"properties":{"a":{}}}`, `{}`, "ran"},
+		"behind a %":      {`{"allOf":[{"$ref":"#/properties/%61"}],"properties":{"%61":{},"a":{"$ref":"#/properties/%61"}}}`, `{}`, "ran"},
+		"large numbers":   {`{"properties":{"n":{"minimum":9007199254740993}}}`, `{"n":1}`, "error"},
 		"below":           {`{"properties":{"x":{"$ref":"#/properties/x"}}}`, `{"x":1}`, "ran"},
 		"another base":    {`{"properties":{"x":{"$id":"http://example.org/x","$ref":"#"}}}`, `{"x":1}`, "ran"},
 		"doubling":        {double, `{}`, "ran"},
@@ -154,6 +162,7 @@ func FuzzArguments(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{}}`)
 	f.Add(`{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"not":{}}}}`, `{"a":1e999}`)
 	f.Add(`{"$ref":"#/properties/a~1b","properties":{"a/b":{"$ref":"#/properties/a~1b"}}}`, `[]`)
+	f.Add(`{"ANYOF":[{"$ref":"#"}],"not":{"$Ref":"#/%6eot"}}`, "{\"\u2000\":\"\xff\",\"a\":1,\"A\":2}")
 	f.Add(`{"properties":{"a":{"type":"string","pattern":"("}},"dependentSchemas":{"a":{"$ref":"#"}}}`, `{"a":""}`)
 	f.Fuzz(func(t *testing.T, schema, args string) {
 		reg := tool.NewRegistry(0, "g")

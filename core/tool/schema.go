@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +12,17 @@ import (
 
 // checker returns what checks arguments against a schema; nil where the schema can't be used for it: a dialect that isn't known, a
 // reference to another document, a pattern that Go can't match, or one that would never come to an end. Such a tool is offered all the
-// same, and judges its arguments itself.
+// same, and judges its arguments itself. The validator reads what was looked at: of a key that stood there twice, the last one.
 func checker(schema json.RawMessage) func(args any) error {
 	var s jsonschema.Schema
-	if json.Unmarshal(schema, &s) != nil || !dialect(s.Schema) || !ends(schema) {
+	w := walk{cost: map[string]int{}}
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	if d.Decode(&w.root) != nil || !w.all(w.root, "#") {
+		return nil
+	}
+	once, err := json.Marshal(w.root)
+	if err != nil || json.Unmarshal(once, &s) != nil || !dialect(s.Schema) {
 		return nil
 	}
 	resolved, err := s.Resolve(nil)
@@ -57,16 +65,8 @@ func (e *entry) arguments(text string) (json.RawMessage, error) {
 // maxWork is how many schemas one value may be held against.
 const maxWork = 10_000
 
-// ends reports whether a check against the schema comes to an end soon, whatever the value: the validator follows references without
+// walk finds out whether a check against a schema comes to an end soon, whatever the value: the validator follows references without
 // counting, and one that leads back to itself would take the process's stack.
-func ends(schema json.RawMessage) bool {
-	w := walk{cost: map[string]int{}}
-	if json.Unmarshal(schema, &w.root) != nil {
-		return false
-	}
-	return w.all(w.root, "#")
-}
-
 type walk struct {
 	root any
 	cost map[string]int // of the schema at a place; -1 while it is being counted
@@ -77,7 +77,7 @@ func (w *walk) all(v any, at string) bool {
 	ok := true
 	switch v := v.(type) {
 	case map[string]any:
-		ok = w.work(v, at) <= maxWork
+		ok = w.work(v, at) <= maxWork && distinct(v)
 		for k, sub := range v {
 			ok = ok && w.all(sub, at+"/"+escape(k))
 		}
@@ -88,6 +88,18 @@ func (w *walk) all(v any, at string) bool {
 	}
 	return ok
 }
+
+// distinct reports whether no two keys of an object differ in case alone. The validator, as Go's JSON does, takes them for one.
+func distinct(v map[string]any) bool {
+	seen := make(map[string]bool, len(v))
+	for k := range v {
+		seen[fold(k)] = true
+	}
+	return len(seen) == len(v)
+}
+
+// fold makes keys equal that Go's JSON takes for equal, such as allOf and ALLOF.
+func fold(key string) string { return strings.ToLower(strings.ToUpper(key)) }
 
 // work counts the schemas that a value is held against where it is held against this one.
 func (w *walk) work(v any, at string) int {
@@ -112,7 +124,7 @@ func (w *walk) work(v any, at string) int {
 
 // below counts what one keyword adds, where it concerns the same value.
 func (w *walk) below(key string, sub any, at string) int {
-	switch key {
+	switch fold(key) {
 	case "$ref":
 		ref, _ := sub.(string)
 		target, ok := w.lookUp(ref)
@@ -120,13 +132,13 @@ func (w *walk) below(key string, sub any, at string) int {
 			return maxWork + 1
 		}
 		return w.work(target, ref)
-	case "$dynamicRef", "$recursiveRef":
+	case "$dynamicref", "$recursiveref":
 		return maxWork + 1
 	case "$id": // below the top it changes what references mean
 		if at != "#/$id" {
 			return maxWork + 1
 		}
-	case "allOf", "anyOf", "oneOf":
+	case "allof", "anyof", "oneof":
 		list, _ := sub.([]any)
 		sum := 0
 		for i, s := range list {
@@ -135,7 +147,7 @@ func (w *walk) below(key string, sub any, at string) int {
 		return sum
 	case "not", "if", "then", "else":
 		return w.work(sub, at)
-	case "dependentSchemas", "dependencies":
+	case "dependentschemas", "dependencies":
 		m, _ := sub.(map[string]any)
 		sum := 0
 		for k, s := range m {
@@ -146,10 +158,10 @@ func (w *walk) below(key string, sub any, at string) int {
 	return 0
 }
 
-// lookUp follows a JSON pointer within the document.
+// lookUp follows a JSON pointer within the document. One with an escape of URLs may lead elsewhere than it seems.
 func (w *walk) lookUp(ref string) (any, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
-	if !ok || path != "" && path[0] != '/' {
+	if !ok || path != "" && path[0] != '/' || strings.Contains(path, "%") {
 		return nil, false
 	}
 	v := w.root
