@@ -90,7 +90,7 @@ func TestAnExportIsAFile(t *testing.T) {
 	it := conduit.Item{Kind: conduit.Notice, Severity: loop.SeveritySuccess, File: "../export/7.md", Source: "# All\n\nof it", ReplyTo: "5"}
 	p, err := NewRenderer(3).Part(it, 0, conduit.Shape{})
 	b := p.Body.(body)
-	if err != nil || b.file != "..-export-7.md" || b.data != it.Source || b.text != "../export/7.md, 12 bytes" || !b.silent || !b.first {
+	if err != nil || b.file != "..-export-7.md" || b.data != it.Source || b.text != "..-export-7.md, 12 bytes" || !b.silent || !b.first {
 		t.Errorf("%+v %v", b, err)
 	}
 	inBubble(t, sim.Options{}, func(t *testing.T, bench *bench) {

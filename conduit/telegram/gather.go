@@ -14,8 +14,6 @@ import (
 const (
 	// restWait is how long one waits behind a part that surely is one, or may well be.
 	restWait = 1500 * time.Millisecond
-	// commentWait is how long a message waits that nothing tells from a comment with forwards behind it.
-	commentWait = 400 * time.Millisecond
 	// actGap is how far apart the dates of two messages of one act may lie: dates are whole seconds.
 	actGap = 2
 )

@@ -52,6 +52,9 @@ func gather(t *testing.T, row []said) []session.Inbound {
 	return out
 }
 
+// commentWait is how long a message waits in these tests that nothing tells from a comment with forwards behind it: the default.
+const commentWait = 300 * time.Millisecond
+
 // Report 39; the interface: a comment with its forwards, an album, a long paste cut by the client are one turn each.
 func TestGather(t *testing.T) {
 	full := strings.Repeat("x", maxUnits)

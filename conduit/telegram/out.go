@@ -97,12 +97,13 @@ func parameters(where place, it conduit.Item, b body) tgbotapi.Params {
 	return params
 }
 
-// general is the thread id of a forum's General topic. Sending there fails with it, and works without (server: Client.cpp).
+// general is the thread id of a forum's General topic. Sending there fails with it, and works without (server: Client.cpp). A private
+// chat has no such topic: there it is the one whose making was the first message that the bot ever got.
 const general = 1
 
 // thread is the place's message_thread_id; 0: none.
 func (p place) thread() int64 {
-	if p.topic == general {
+	if p.topic == general && !p.private() {
 		return 0
 	}
 	return p.topic

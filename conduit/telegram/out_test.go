@@ -172,6 +172,7 @@ func TestRefusedCredentials(t *testing.T) {
 // Reports 36: a topic, a topic that is lost, one that is closed; replies in groups on the first part only.
 func TestWhereAPartGoes(t *testing.T) {
 	inBubble(t, sim.Options{Topics: true}, func(t *testing.T, b *bench) {
+		first := b.AddTopic(b.chat, "Notes") // its id is that of General in a forum
 		forum := b.AddSupergroup("Forum", true)
 		topic := b.AddTopic(forum, "Go", b.Bot())
 		closed := b.AddTopic(forum, "Old")
@@ -193,6 +194,7 @@ func TestWhereAPartGoes(t *testing.T) {
 			{place{forum, general}, 0, part("general"), fmt.Sprintf("send %d general", forum), 0},
 			{place{forum, 999}, 0, part("lost"), "", conduit.Gone},
 			{place{b.chat, 999}, 0, part("lost"), "send 1001 lost", 0},
+			{place{b.chat, int64(first)}, 0, part("first"), "send 1001/1 first", 0},
 			{place{forum, int64(closed)}, 0, part("late"), "", conduit.Gone},
 			{place{forum, int64(topic)}, 5555, part("reply to nothing"), fmt.Sprintf("send %d/%d reply to nothing", forum, topic), 0},
 			{place{b.chat, 0}, 0, conduit.Part{Body: body{text: "<b>plain", first: true}}, "send 1001 <b>plain", 0},

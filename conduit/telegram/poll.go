@@ -31,6 +31,7 @@ type poller struct {
 	storing  streak
 	rival    conflict
 	answered buttons
+	pressing presses
 	gather   *gatherer
 	newest   orders
 }
@@ -42,6 +43,7 @@ func newPoller(t *Telegram) *poller {
 		storing:  streak{wait: backoff{min: time.Second, max: 30 * time.Second}},
 		rival:    conflict{wait: backoff{min: 5 * time.Second, max: time.Minute}},
 		answered: newButtons(t),
+		pressing: presses{},
 		gather:   newGatherer(t.cfg.Gather),
 		newest:   orders{},
 	}

@@ -104,6 +104,7 @@ func document(it conduit.Item, offset int, name, data, caption string, how condu
 	if strings.TrimSpace(data) == "" {
 		return part
 	}
+	name = fileName(name)
 	if caption != "" {
 		caption += ", " + sizeOf(len(data)) + "."
 	} else {
@@ -111,7 +112,7 @@ func document(it conduit.Item, offset int, name, data, caption string, how condu
 	}
 	text := labelOf(how) + caption
 	part.Text = text + "\n" + data
-	part.Body = body{text: text, first: offset == 0, silent: offset > 0 || quiet(it), file: fileName(name), data: data}
+	part.Body = body{text: text, first: offset == 0, silent: offset > 0 || quiet(it), file: name, data: data}
 	return part
 }
 

@@ -45,6 +45,7 @@ func (p *poller) incoming(ctx context.Context, batch []json.RawMessage) ([]incom
 		}
 		if ev.callback != "" {
 			p.answered.answer(ctx, ev.callback)
+			ev = p.pressing.once(ev, time.Now())
 		}
 		var more []session.Inbound
 		if more, err = p.apply(ctx, ev); err == nil && ev.ignored != "" {

@@ -41,6 +41,7 @@ type world struct {
 	moreHosts  string // more of its hosts: `, "http://…"`
 	moreTOML   string // more tables
 	access     string // of Telegram; empty: open
+	gather     string // how long Telegram's plain messages wait; empty: not at all
 	level      string // of the log; empty: debug
 	daemons    int
 	logs       []string // the files that daemons wrote
@@ -104,6 +105,7 @@ type options struct {
 	abilities []string // of the model, beside completion
 	answer    func(ollama.Request) ollama.Reply
 	slack     slack.Options
+	telegram  telegram.Options
 	vision    bool // the model sees
 }
 
@@ -117,10 +119,11 @@ func newWorld(t testing.TB, o options) *world {
 		abilities = append(abilities, "vision")
 	}
 	o.slack.BotToken, o.slack.AppToken = slackBot, slackApp
+	o.telegram.Token = telegramToken
 	w := &world{
 		t: t, dir: t.TempDir(),
 		slack:    slack.New(o.slack),
-		telegram: telegram.New(telegram.Options{Token: telegramToken}),
+		telegram: telegram.New(o.telegram),
 		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: 1 << 17, Capabilities: abilities}},
 			Answer: o.answer, Parallel: 4, APIKey: ollamaKey}),
 	}
@@ -162,7 +165,7 @@ pace = "off"
 bot_token = %q
 api_url = %q
 access = %q
-gather = "0"
+gather = %q
 pace = "off"
 [ollama]
 hosts = ["http://%s"%s]
@@ -176,7 +179,7 @@ user_waiting = 100000
 [http]
 listen = %q
 %s
-`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), w.model.addr, w.moreHosts, ollamaKey, w.ollamaTOML,
+`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, w.ollamaTOML,
 		w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -121,6 +121,9 @@ func (s *Server) Promote(chatID int64, u User, status string) {
 	defer s.mu.Unlock()
 	c := s.known(chatID)
 	if u.ID == s.bot.ID {
+		if status != "left" && status != "kicked" {
+			c.gone = "" // who had thrown it out lets it in again
+		}
 		s.setBotStatus(c, ServiceSender, status)
 		return
 	}

@@ -1,0 +1,55 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var factRow = regexp.MustCompile(`^\| ([A-E][0-9]?\.[0-9]+|[0-9]+) \| (.+) \| (.+) \|$`)
+
+var shownBy = regexp.MustCompile("`([a-z0-9]+)\\.((?:Test|Fuzz)[A-Z]\\w*)`")
+
+// TestTelegramsFactsNameWhatIsThere: each fact of Telegram has a test that exists, or a reason why nothing is done; none has two lines.
+func TestTelegramsFactsNameWhatIsThere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "telegram-facts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, seen := testsOf(t, root), map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		row := factRow.FindStringSubmatch(line)
+		switch {
+		case !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "| name |") || strings.HasPrefix(line, "|---"):
+		case row == nil:
+			t.Errorf("no line about a fact: %s", line)
+		default:
+			if seen[row[1]] {
+				t.Errorf("%s has two lines", row[1])
+			}
+			seen[row[1]] = true
+			checkShown(t, row[1], row[3], have)
+		}
+	}
+	if len(seen) < 150 {
+		t.Errorf("only %d facts", len(seen))
+	}
+}
+
+// checkShown checks what a line says shows it.
+func checkShown(t *testing.T, name, shown string, have map[string]bool) {
+	t.Helper()
+	found := shownBy.FindAllStringSubmatch(shown, -1)
+	if reason, not := strings.CutPrefix(shown, "not: "); not != (len(found) == 0) || not && len(reason) < 20 {
+		t.Errorf("%s has neither a test nor a reason: %s", name, shown)
+	}
+	for _, m := range found {
+		if !have[m[1]+"."+m[2]] {
+			t.Errorf("%s names %s, which isn't there", name, m[0])
+		}
+	}
+}
