@@ -53,6 +53,9 @@ type Item struct {
 	Asked    time.Time     // when that was written; may be zero
 	At       time.Time     // when the record was written
 	Ref      string        // a Notice's correlation id; may be empty
+	// Reasoning is the beginning of what the model thought before an Answer, as plain text, where it is to be shown: folded, above or
+	// below the first part, never in its way. Offsets don't count it.
+	Reasoning string
 
 	Asker    string   // who wrote the message that ReplyTo names, such as "slack:U1"; may be empty
 	ReplyURL string   // where a Notice that answers a slash command may go within 30 minutes of Asked; never printed

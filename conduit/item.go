@@ -64,7 +64,7 @@ func (c *courier) promoted(ctx context.Context, seq ledger.Seq) (Item, bool, err
 }
 
 func (c *courier) answer(ctx context.Context, t ledger.Turn) (Item, error) {
-	it := Item{Kind: Answer, Turn: t.ID, Source: sourceOf(t), At: t.Time}
+	it := Item{Kind: Answer, Turn: t.ID, Source: sourceOf(t), At: t.Time, Reasoning: reasoningOf(t)}
 	return it, c.asked(ctx, &it, entriesOf(t))
 }
 

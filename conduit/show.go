@@ -91,7 +91,7 @@ func (c *courier) make(it Item, off int, how Shape) (p Part, err error) {
 func missingNote(it Item) Item {
 	note := it
 	note.Kind, note.Severity, note.Source = Notice, loop.SeverityWarn, missingText
-	note.Author, note.Speaker, note.Ref, note.File, note.Offers = "", "", "", "", nil
+	note.Author, note.Speaker, note.Ref, note.File, note.Offers, note.Reasoning = "", "", "", "", nil, ""
 	if it.Kind != Notice { // those who read the answer are to know
 		note.ReplyURL, note.Private = "", false
 	}

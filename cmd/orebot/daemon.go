@@ -165,6 +165,7 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		OneByOne:      c.Chat.Queue == "fifo",
 		WindowBytes:   windowBytes(c),
 		CompactAt:     c.Chat.CompactAt,
+		ShowReasoning: c.Chat.ShowReasoning,
 		ContextOf:     contextOf(d.model),
 		Blobs:         d.blobs,
 		Vision:        d.model.Vision,

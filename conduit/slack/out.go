@@ -26,6 +26,7 @@ type body struct {
 	plain  bool   // without markup
 	offers string // the commands whose buttons stand below, with blanks between them
 	file   file   // the text announces it; nameless: none
+	folded string // what the model thought, without markup, to be shown folded below; empty: nothing
 }
 
 // Renderer makes Slack's mrkdwn of items, and files of what is too long. The zero Renderer makes no files of answers; one of
@@ -72,6 +73,9 @@ func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.
 	b := body{text: text, plain: how.Plain}
 	if next >= len(it.Source) && !how.Plain {
 		b.offers = strings.Join(offersOf(it), " ")
+	}
+	if offset == 0 && !how.Plain && how.Shrink == 0 {
+		b.folded = foldedOf(it)
 	}
 	p.Text, p.Body = text, b
 	return p, nil

@@ -113,6 +113,9 @@ func looksOf(at place, b body) []slackgo.MsgOption {
 	if blocks := blocksOf(b); blocks != nil {
 		opts = append(opts, slackgo.MsgOptionBlocks(blocks...))
 	}
+	if b.folded != "" {
+		opts = append(opts, slackgo.MsgOptionAttachments(folding(b.folded)))
+	}
 	return opts
 }
 

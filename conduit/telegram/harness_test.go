@@ -47,6 +47,7 @@ type bench struct {
 	paced           bool
 	policy          access.Policy
 	commands, signs bool // people can give commands; see what is being done
+	sessions        func(*session.Config) // may alter what the session is given
 	ada             sim.User
 	chat            int64 // ada's
 }
@@ -114,12 +115,16 @@ func (b *bench) start(change ...func(*Config)) *life {
 	if b.signs {
 		platform.Presenter, platform.Beat = NewPresence(b.api), Beat
 	}
-	m := session.New(session.Config{
+	sc := session.Config{
 		Commander: commander, SlowNotice: time.Minute,
 		Store: b.store, Provider: b.model, Spec: models.Spec{Model: "m"}, Life: name, Logger: logger, Counters: &b.figs,
 		Platforms: map[string]session.Platform{Name: platform},
 		MaxAge:    6 * time.Hour, RetryFor: time.Minute, ShutdownGrace: time.Second,
-	})
+	}
+	if b.sessions != nil {
+		b.sessions(&sc)
+	}
+	m := session.New(sc)
 	cfg := Config{
 		API: b.api, Sessions: m, Store: b.store, Lease: b.store, Life: name, Paced: b.paced, Grace: time.Second,
 		Health: &b.health, Counters: &b.figs, Logger: logger, Bare: ore.bare,

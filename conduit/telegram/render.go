@@ -57,7 +57,7 @@ func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.
 	case how.Inline:
 	case it.File != "":
 		return document(it, offset, it.File, it.Source, "", how), nil
-	case r.maxParts > 0 && how.Posted >= r.maxParts:
+	case r.maxParts > 0 && how.Posted >= r.messagesOf(it):
 		return r.rest(it, offset, how), nil
 	}
 	return r.message(it, offset, how), nil
@@ -65,11 +65,11 @@ func (r Renderer) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.
 
 // message is the part as text.
 func (r Renderer) message(it conduit.Item, offset int, how conduit.Shape) conduit.Part {
-	head := ""
+	head, fold := "", ""
 	if offset == 0 {
-		head = inert(heading(it))
+		head, fold = inert(heading(it)), foldOf(it, how)
 	}
-	page, next := renderHTML(r.recent.parse(it.Source), offset, roomFor(head, how.Shrink))
+	page, next := renderHTML(r.recent.parse(it.Source), offset, roomFor(head+fold, how.Shrink))
 	part := conduit.Part{Offset: offset, Next: next}
 	if page.HTML == "" {
 		return part
@@ -77,8 +77,8 @@ func (r Renderer) message(it conduit.Item, offset int, how conduit.Shape) condui
 	label := labelOf(how)
 	b := body{first: offset == 0, silent: offset > 0 || quiet(it)}
 	if !how.Plain {
-		part.Text = label + head + page.Plain
-		b.text, b.html, b.offers = escapeText(label+head)+page.HTML, true, offersOf(it, next)
+		part.Text = label + head + fold + page.Plain
+		b.text, b.html, b.offers = escapeText(label+head)+foldedHTML(fold)+page.HTML, true, offersOf(it, next)
 		part.Body = b
 		return part
 	}

@@ -22,6 +22,7 @@ type record struct {
 	Parts      []Part            `json:"parts,omitempty"`
 	Draft      bool              `json:"draft,omitempty"`
 	Covers     Seq               `json:"covers,omitempty"`
+	Thoughts   bool              `json:"thoughts,omitempty"` // ShowReasoning
 }
 
 // MarshalJSON returns the turn as it is stored: short member names, nothing for
@@ -30,6 +31,7 @@ func (t Turn) MarshalJSON() ([]byte, error) {
 	r := record{
 		ID: t.ID, Parent: t.Parent, Role: t.Role, Provenance: t.Provenance,
 		Author: t.Author, Speaker: t.Speaker, Entries: t.Entries, Parts: t.Parts, Draft: t.Draft, Covers: t.Covers,
+		Thoughts: t.ShowReasoning,
 	}
 	if !t.Time.IsZero() {
 		r.Time = t.Time.UTC()
@@ -65,6 +67,7 @@ func DecodeTurn(data []byte, reg *artifact.Registry) (Turn, error) {
 	t := Turn{
 		ID: r.ID, Parent: r.Parent, Role: r.Role, Time: r.Time, Provenance: r.Provenance,
 		Author: r.Author, Speaker: r.Speaker, Entries: r.Entries, Parts: r.Parts, Draft: r.Draft, Covers: r.Covers,
+		ShowReasoning: r.Thoughts,
 	}
 	for i, raw := range r.Artifacts {
 		a, err := reg.Unmarshal(raw)

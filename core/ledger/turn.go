@@ -52,6 +52,10 @@ type Turn struct {
 	Draft bool
 	// Covers is, for a summary, the last turn that it stands for.
 	Covers Seq
+	// ShowReasoning says that the turn's reasoning is shown with it. It is
+	// decided once, when the turn is appended, so that what is delivered half
+	// isn't another thing after the setting has changed.
+	ShowReasoning bool
 }
 
 // Part is the share that one message has of a user turn: how many artifacts
@@ -83,6 +87,18 @@ func (t Turn) Text() string {
 		between = "\n\n"
 	}
 	return strings.Join(texts, between)
+}
+
+// Reasoning returns what the model thought before it said what the turn says;
+// empty for nothing.
+func (t Turn) Reasoning() string {
+	var all []string
+	for _, a := range t.Artifacts {
+		if r, ok := a.(artifact.Reasoning); ok && strings.TrimSpace(r.Content) != "" {
+			all = append(all, strings.TrimSpace(r.Content))
+		}
+	}
+	return strings.Join(all, "\n\n")
 }
 
 // HasToolCall reports whether the turn asks for a tool to be run.

@@ -275,6 +275,9 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 	if err == nil {
 		rewrites, err = s.withSummaries(rewrites, seq)
 	}
+	if err == nil {
+		rewrites, err = s.withoutReasoning(rewrites, seq)
+	}
 	return len(t.Artifacts), rewrites, err
 }
 

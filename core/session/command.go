@@ -98,6 +98,8 @@ const (
 	SettingSystem = "system"
 	SettingThink  = "think"
 	SettingMute   = "mute" // "on": answered here is only who calls
+
+	SettingReasoning = "reasoning" // "show" or "hide": whether answers are shown with the model's reasoning
 )
 
 type systemKey struct{}

@@ -60,6 +60,7 @@ type Config struct {
 	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author
 	Limits        Limits        // of one person
 	WindowBytes   int           // of turns kept live for each thread; 0: 256 KiB
+	ShowReasoning bool          // answers are shown with the model's reasoning, unless a conversation is set otherwise
 	CompactAt     float64       // share of the context window from which on older turns are summarised; 0: never
 	// ContextOf tells how many tokens a model can read, 0 where that isn't known; nil: as many as the Spec's NumCtx says.
 	ContextOf func(ctx context.Context, model string) int

@@ -39,6 +39,7 @@ func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error)
 	s.countTokens(t)
 	s.measure(s.live.job, t)
 	s.signTools(t)
+	t.ShowReasoning = t.Role == ledger.RoleAssistant && !t.HasToolCall() && s.showsReasoning() && t.Reasoning() != ""
 	switch j := s.live.job; {
 	case j != nil && t.Role == ledger.RoleUser && j.turn == 0:
 		t.Author, t.Entries = j.first().Inbound.Author.ID, entryNames(j.entries)

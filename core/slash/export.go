@@ -100,11 +100,19 @@ func piece(r session.LogRecord, a session.Address) string {
 		}
 		return section(who, r.Turn.Time, r.Turn.Text())
 	case r.Turn != nil && r.Turn.Final() && r.Turn.Covers == 0:
-		return section("orebot", r.Turn.Time, r.Turn.Text())
+		return section("orebot", r.Turn.Time, thoughts(*r.Turn)+r.Turn.Text())
 	case r.End != nil && r.End.To == a && r.End.File == "" && !r.End.Private:
 		return section("orebot, a notice", r.End.Time, r.End.Text)
 	}
 	return ""
+}
+
+// thoughts is the reasoning that a turn was shown with, as a quotation above it.
+func thoughts(t ledger.Turn) string {
+	if !t.ShowReasoning {
+		return ""
+	}
+	return "> Reasoning:\n> " + strings.ReplaceAll(t.Reasoning(), "\n", "\n> ") + "\n\n"
 }
 
 func section(who string, at time.Time, text string) string {

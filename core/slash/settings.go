@@ -138,9 +138,14 @@ func think(cmd session.Command, v session.View) session.Effect {
 		if now == "" {
 			now = "auto"
 		}
-		return said(fmt.Sprintf("Thinking is `%s`. `%sthink auto|off|low|medium|high` changes it.", now, cmd.Prefix))
+		return said(fmt.Sprintf("Thinking is `%s`. `%sthink auto|off|low|medium|high` changes it; `%sthink show` shows it with the answers, folded, `%sthink hide` doesn't.",
+			now, cmd.Prefix, cmd.Prefix, cmd.Prefix))
+	case level == "show":
+		return done("From the next answer on I show the model's reasoning with it, folded.", session.Setting{Key: session.SettingReasoning, Value: level})
+	case level == "hide":
+		return done("I don't show the model's reasoning.", session.Setting{Key: session.SettingReasoning, Value: level})
 	case !slices.Contains(levels(), level):
-		return quiet("I know `%s`.", strings.Join(levels(), "`, `"))
+		return quiet("I know `%s`, and `show` and `hide`.", strings.Join(levels(), "`, `"))
 	}
 	return done(fmt.Sprintf("Thinking is `%s` from the next message on, as far as the model can.", level),
 		session.Setting{Key: session.SettingThink, Value: level})

@@ -29,6 +29,8 @@ func TestThinkSplitter(t *testing.T) {
 		{"</think>\nb", "", "b"},
 		{"b <think>c</think>", "", "b <think>c</think>"},
 		{"<think>a</think>b<think>c</think>", "a", "b<think>c</think>"},
+		{"```\n<think>a</think>\n```", "", "```\n<think>a</think>\n```"},
+		{"`<think>` opens it", "", "`<think>` opens it"},
 		{"<thinking>a", "", "<thinking>a"},
 		{"<thin", "", "<thin"},
 		{"  indented", "", "  indented"},

@@ -157,3 +157,17 @@ func element(t string) object {
 	}
 	return object{"type": "link", "url": unescaper.Replace(t)}
 }
+
+// attached returns the texts of attachments, in which pings are as live as in a message's own.
+func attached(raw json.RawMessage) (texts []string) {
+	var list []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, a := range list {
+		texts = append(texts, a.Text)
+	}
+	return texts
+}

@@ -32,6 +32,7 @@ type Line struct {
 	To       string // of an ephemeral message
 	Text     string // as a person reads it, that of Blocks where there are any
 	Pings    []string
+	Folded   string // what stands in attachments below, as a person reads it once unfolded
 	Blocks   json.RawMessage
 	Metadata json.RawMessage
 }
@@ -87,6 +88,11 @@ func (s *Server) showMessage(kind string, m *Message) {
 		Metadata: m.Metadata,
 	}
 	_, l.Pings = s.world.view(m.Text, m.Blocks)
+	for _, text := range attached(m.Attachments) {
+		shown, pings := s.world.view(text, nil)
+		l.Folded += shown
+		l.Pings = append(l.Pings, pings...)
+	}
 	s.show(l)
 }
 
