@@ -46,7 +46,7 @@ type bench struct {
 	log             logBuffer
 	paced           bool
 	policy          access.Policy
-	commands, signs bool // people can give commands; see what is being done
+	commands, signs bool                  // people can give commands; see what is being done
 	sessions        func(*session.Config) // may alter what the session is given
 	ada             sim.User
 	chat            int64 // ada's
