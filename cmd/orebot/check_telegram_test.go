@@ -46,6 +46,7 @@ func checkTelegram(t *testing.T, sim *simtelegram.Server, h http.Handler, limit 
 	return out.String(), r.bad
 }
 
+// Facts A1.10, A3.1; report 33.
 func TestCheckAsksTelegram(t *testing.T) {
 	html := func(status int) fault.Fault { return fault.Fault{Status: status, Body: "<html>no</html>"} }
 	for name, c := range map[string]struct {
@@ -105,7 +106,8 @@ func TestCheckAsksTelegram(t *testing.T) {
 	}
 }
 
-// Report 33: of the configured groups it is said whether the bot is in them, and whether it hears all there in spite of privacy mode.
+// Of the configured groups it is said whether the bot is in them, and whether it hears all there in spite of privacy mode.
+// Facts A3.1; report 33.
 func TestCheckAsksAboutGroups(t *testing.T) {
 	sim := simtelegram.New(simtelegram.Options{Token: checkToken, Privacy: true})
 	in, admin, left, old := sim.AddGroup("in"), sim.AddSupergroup("admin", false), sim.AddGroup("left"), sim.AddGroup("old")

@@ -30,8 +30,9 @@ func (b *bench) button(chat int64, command string) (message int, data string) {
 	return 0, ""
 }
 
-// Report 25: a model that says nothing makes no empty message: the person is told, and may ask again with a touch. What the button asks
+// A model that says nothing makes no empty message: the person is told, and may ask again with a touch. What the button asks
 // twice is answered twice; it is no question of its own.
+// Facts A4.5, D.20; report 25.
 func TestAnEmptyAnswerIsToldWithAButton(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.commands = true
@@ -61,6 +62,7 @@ func TestAnEmptyAnswerIsToldWithAButton(t *testing.T) {
 }
 
 // A slow answer is said to be one, with a button that stops it: for who asked, not for others of the group. The line goes with its end.
+// Report 66.
 func TestASlowAnswerIsStoppedWithAButton(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.commands, b.signs = true, true

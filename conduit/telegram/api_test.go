@@ -26,6 +26,7 @@ func dialTo(t *testing.T, f http.HandlerFunc) *API {
 	return Dial(Account{Token: secret.New(token), APIURL: web.URL, Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute})
 }
 
+// Facts A6.18, B.6.
 func TestAnswersThatAreNone(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -57,6 +58,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 }
 
 // A connection that leads nowhere is found out before a call on it gives up, so that the next try has another one.
+// Facts B.17.
 func TestDeadConnectionsAreFoundInTime(t *testing.T) {
 	h := transport().HTTP2
 	if d := h.SendPingTimeout + h.PingTimeout; h.SendPingTimeout <= 0 || h.PingTimeout <= 0 || d >= callTimeout {
@@ -64,6 +66,7 @@ func TestDeadConnectionsAreFoundInTime(t *testing.T) {
 	}
 }
 
+// Facts A6.17.
 func TestRetryAfterIsReadFromTheHeaderOfAPage(t *testing.T) {
 	api := dialTo(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
@@ -93,7 +96,8 @@ func TestMe(t *testing.T) {
 	}
 }
 
-// Reports 42: nothing that goes wrong on the way tells the token.
+// Nothing that goes wrong on the way tells the token.
+// Facts B.1; report 42.
 func TestNoErrorTellsTheToken(t *testing.T) {
 	cut := dialTo(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	half := dialTo(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -164,7 +168,8 @@ func (deadIdle) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("dial: refused")
 }
 
-// Report 10: what was surely not sent isn't taken for what may have arrived.
+// What was surely not sent isn't taken for what may have arrived.
+// Facts A6.19; report 10.
 func TestADeadIdleConnectionSendsNothing(t *testing.T) {
 	api := Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: deadIdle{}})
 	if e := post(t, api, part("x")); e.Class != conduit.Retry {
@@ -172,6 +177,7 @@ func TestADeadIdleConnectionSendsNothing(t *testing.T) {
 	}
 }
 
+// Facts B.3, B.17.
 func TestACallEndsWithItsContext(t *testing.T) {
 	api := dialTo(t, silence)
 	ctx, cancel := context.WithCancel(t.Context())

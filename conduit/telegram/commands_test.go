@@ -32,6 +32,7 @@ func menuList(n int) []Command {
 }
 
 // Menus are set for private chats and for groups, and again only when they have changed.
+// Facts A3.6.
 func TestMenusAreSetWhenTheyChange(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		for i, want := range []int{2, 2, 3} { // the third life has one command more in private
@@ -59,7 +60,8 @@ func TestMenusAreSetWhenTheyChange(t *testing.T) {
 	})
 }
 
-// Report 14 and others: a menu waits as long as Telegram says, and that it can't be set keeps nothing from working.
+// A menu waits as long as Telegram says, and that it can't be set keeps nothing from working.
+// Facts A3.6; report 14.
 func TestMenusAreNoCondition(t *testing.T) {
 	for name, c := range map[string]struct {
 		get, set []fault.Fault
@@ -92,6 +94,7 @@ func TestMenusAreNoCondition(t *testing.T) {
 	}
 }
 
+// Facts A3.6.
 func TestMenusAsTelegramTakesThem(t *testing.T) {
 	menu := []Command{{"help", "a\nb"}, {"Bad", "x"}, {"", "x"}, {"empty", " "}, {strings.Repeat("x", 33), "x"}, {"long", strings.Repeat("ä", 300)}}
 	got := fitting(append(menu, menuList(200)...))

@@ -13,6 +13,7 @@ import (
 )
 
 // An answer beyond max_parts goes on as a file that says how large it is; what the file holds begins where the messages end.
+// Facts D.8.
 func TestALongAnswerGoesOnAsAFile(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		var src strings.Builder
@@ -46,6 +47,7 @@ func TestALongAnswerGoesOnAsAFile(t *testing.T) {
 }
 
 // A file that Telegram refuses, or finds too large, is sent as messages.
+// Facts A8.7, D.8.
 func TestAFileThatIsRefusedIsSentAsText(t *testing.T) {
 	for _, refusal := range []struct {
 		code int
@@ -66,7 +68,8 @@ func TestAFileThatIsRefusedIsSentAsText(t *testing.T) {
 	}
 }
 
-// Reports 10 and 13: a document is a post like others; its time to wait and its label too.
+// A document is a post like others; its time to wait and its label too.
+// Facts B.7, B.15; reports 10, 13.
 func TestADocumentIsPostedLikeAMessage(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.model.answers(func(string) string { return strings.Repeat("word ", 1500) })
@@ -109,6 +112,7 @@ func TestAnExportIsAFile(t *testing.T) {
 }
 
 // Where a chat takes no files, a short one is shown, and a long one isn't poured into the chat.
+// Facts A8.7.
 func TestAnExportWhereNoFileIsTaken(t *testing.T) {
 	it := conduit.Item{Kind: conduit.Notice, File: "a.md", Source: "# All"}
 	if p, err := NewRenderer(3).Part(it, 0, conduit.Shape{Inline: true}); err != nil || p.Text != "✅ All" {
@@ -141,6 +145,7 @@ func TestButtonsUnderNotices(t *testing.T) {
 }
 
 // What went wrong rings, what went well doesn't.
+// Facts A8.9.
 func TestNoticesRingByTheirSeverity(t *testing.T) {
 	for severity, silent := range map[loop.Severity]bool{
 		loop.SeveritySuccess: true, loop.SeverityInfo: true, loop.SeverityWarn: false, loop.SeverityError: false,

@@ -11,8 +11,9 @@ import (
 	sim "orebot/internal/sim/telegram"
 )
 
-// Facts A1.5: a poll may wait as long as the server lets it, fifty seconds, and the client waits longer: where nobody writes for ten
+// A poll may wait as long as the server lets it, fifty seconds, and the client waits longer: where nobody writes for ten
 // minutes nothing fails, and nothing is polled more often than it has to be.
+// Facts A1.5.
 func TestAQuietChatIsPolledInPeace(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.start().rest(10 * time.Minute)
@@ -25,7 +26,8 @@ func TestAQuietChatIsPolledInPeace(t *testing.T) {
 	})
 }
 
-// Facts A4.2: a document's caption has at most 1024 characters, whatever the file's name, with the label of a repeat too.
+// A document's caption has at most 1024 characters, whatever the file's name, with the label of a repeat too.
+// Facts A4.2.
 func TestCaptionsFit(t *testing.T) {
 	r := NewRenderer(1)
 	for _, name := range []string{"", "a.md", strings.Repeat("long name ", 500) + ".md", strings.Repeat("😀", 3000)} {
@@ -41,8 +43,9 @@ func TestCaptionsFit(t *testing.T) {
 	}
 }
 
-// Facts A8.11: a button that is touched twice is pressed once; every press is answered. Another button, another person, a later touch,
+// A button that is touched twice is pressed once; every press is answered. Another button, another person, a later touch,
 // and the same press told again are what they are.
+// Facts A8.11.
 func TestAButtonTouchedTwiceIsPressedOnce(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{}

@@ -40,7 +40,8 @@ func (b *bench) fetch(att session.Attachment, w *bytes.Buffer) (session.Attachme
 	return got, e
 }
 
-// Facts E 5: a photo's largest size and a document come from the configured server.
+// A photo's largest size and a document come from the configured server.
+// Facts A8.4, B.14, E.5.
 func TestFilesAreFetched(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		data := []byte(strings.Repeat("picture ", 1000))
@@ -58,6 +59,7 @@ func TestFilesAreFetched(t *testing.T) {
 }
 
 // What can't be had is said in a sentence, and whether it may be had later.
+// Facts A8.4.
 func TestFilesThatCannotBeFetched(t *testing.T) {
 	notFound := sim.Refusal(404, "Not Found")
 	for name, c := range map[string]struct {
@@ -97,6 +99,7 @@ func TestFilesThatCannotBeFetched(t *testing.T) {
 }
 
 // A link that has expired is asked for once more.
+// Facts A8.4.
 func TestAnExpiredLinkIsAskedForAgain(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Faults.Next("file", sim.Refusal(404, "Not Found"))
@@ -111,6 +114,7 @@ func TestAnExpiredLinkIsAskedForAgain(t *testing.T) {
 }
 
 // A server that sends more than it may is stopped, whether it says how much or not.
+// Facts A8.4.
 func TestADownloadIsBounded(t *testing.T) {
 	w := &counted{w: &bytes.Buffer{}, limit: 10}
 	if n, err := w.Write(make([]byte, 10)); n != 10 || err != nil {
@@ -151,6 +155,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // A server of one's own tells paths on its disk: files are read there, of any size, and asked for where that disk isn't this one.
+// Facts B.14.
 func TestFilesOfALocalServer(t *testing.T) {
 	folder := t.TempDir()
 	inBubble(t, sim.Options{Local: folder}, func(t *testing.T, b *bench) {
@@ -169,7 +174,8 @@ func TestFilesOfALocalServer(t *testing.T) {
 	})
 }
 
-// Facts E 16: each kind that can't be read has its sentence.
+// Each kind that can't be read has its sentence.
+// Facts A2.10, E.16.
 func TestUnreadableKindsHaveASentence(t *testing.T) {
 	api := Dial(Account{Token: secret.New(token), APIURL: "http://sim"})
 	for kind := range unreadables {
@@ -206,7 +212,8 @@ func (l *leading) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Report 42: a redirect isn't followed, so that the token, which is part of the link, goes nowhere else.
+// A redirect isn't followed, so that the token, which is part of the link, goes nowhere else.
+// Facts A8.4; report 42.
 func TestARedirectIsNotFollowed(t *testing.T) {
 	l := &leading{}
 	api := Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: l})

@@ -55,7 +55,8 @@ func gather(t *testing.T, row []said) []session.Inbound {
 // commentWait is how long a message waits in these tests that nothing tells from a comment with forwards behind it: the default.
 const commentWait = 300 * time.Millisecond
 
-// Report 39; the interface: a comment with its forwards, an album, a long paste cut by the client are one turn each.
+// A comment with its forwards, an album, a long paste cut by the client are one turn each.
+// Facts A2.13; report 39.
 func TestGather(t *testing.T) {
 	full := strings.Repeat("x", maxUnits)
 	emoji := strings.Repeat("😀", maxUnits/2)

@@ -72,6 +72,7 @@ func TestWaitingForForwardsKeepsOrder(t *testing.T) {
 
 // An album in a group whose caption, which calls the bot, comes in a later batch than its other files is one question all the same. What
 // doesn't call the bot is read by nobody.
+// Facts A2.13.
 func TestAnAlbumsCaptionMayComeLast(t *testing.T) {
 	file := func(text string) sim.Option {
 		return sim.Document(sim.File{Name: text + ".txt", MIME: "text/plain", Data: []byte("in " + text)})

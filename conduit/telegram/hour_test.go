@@ -38,6 +38,7 @@ func tokensOf(q int) []string {
 
 // An hour of simulated time at Telegram's limits with random faults, between the bot and people in private, in groups and in topics:
 // each place gets its answers whole and in exact order, and nothing twice but what says that it may be a repeat.
+// Facts A7.1.
 func TestAnHourOfTrouble(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -109,6 +109,7 @@ func htmlOf(t testing.TB, md string) string {
 	return strings.Join(all, "\n=====\n")
 }
 
+// Facts A5.7, D.7, D.14, D.16, D.19.
 func TestSharedCases(t *testing.T) {
 	raw, err := os.ReadFile("../../../shared/cases/telegram-markdown.json")
 	if err != nil {
@@ -128,6 +129,7 @@ func TestSharedCases(t *testing.T) {
 	}
 }
 
+// Facts A4.6, A4.8, A5.2, A5.6, A5.7, B.13, D.11, D.12, D.15, D.17, D.18, D.19.
 func TestHTML(t *testing.T) {
 	cases := []struct{ name, md, html string }{
 		{"local address", "[api](http://localhost:11434/api)", "api (http://localhost:11434/api)"},
@@ -177,7 +179,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// Reports 18 and 19: a part is as long as Telegram takes, and no longer.
+// A part is as long as Telegram takes, and no longer.
+// Facts A4.1, A4.3, A4.4, D.4, D.6; reports 18, 19.
 func TestPartCounts(t *testing.T) {
 	cases := []struct {
 		name, md  string
@@ -206,7 +209,8 @@ func TestPartCounts(t *testing.T) {
 	}
 }
 
-// Report 22: code that is cut goes on as code of its language.
+// Code that is cut goes on as code of its language.
+// Facts A5.3, D.4; report 22.
 func TestEachPartOfCodeHasItsFence(t *testing.T) {
 	for _, p := range pagesOf(t, "```go\n"+strings.Repeat("\tx := \"1\"\n", 900)+"```", 60) {
 		if !strings.HasPrefix(p.HTML, `<pre><code class="language-go">    x`) || !strings.HasSuffix(p.HTML, "</code></pre>") {
@@ -224,6 +228,7 @@ func TestRoomIsLeft(t *testing.T) {
 }
 
 // TestGolden renders the corpora. Run with -update after a change that is meant.
+// Facts D.5, D.7, D.12, D.13, D.14, D.16.
 func TestGolden(t *testing.T) {
 	for corpus, want := range map[string]struct {
 		dir   string
@@ -289,6 +294,7 @@ func TestModelAnswers(t *testing.T) {
 	}
 }
 
+// Facts A4.1, A4.3, A5.2, C.2, D.3.
 func FuzzHTML(f *testing.F) {
 	files, _ := filepath.Glob("../markup/testdata/corpus/*.md")
 	for _, name := range files {

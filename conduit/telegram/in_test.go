@@ -19,6 +19,7 @@ var ore = Me{ID: 42, Username: "OreBot", bare: func(name string) bool { return s
 
 // TestTranslateGolden translates each line of testdata/updates.jsonl and compares the result with testdata/updates.golden. Each line
 // names its case, whose number is that of the facts' nasty cases where there is one.
+// Facts A1.9, A2.1, A2.5, A2.9, A2.10, A2.11, A2.12, A3.2, A3.3, A3.4, A3.8, A8.5, A8.10, B.9, B.10, E.1, E.13, E.16, E.17.
 func TestTranslateGolden(t *testing.T) {
 	var out strings.Builder
 	for _, c := range updateCases(t) {
@@ -133,6 +134,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// Facts A3.2, B.10.
 func TestSlice16(t *testing.T) {
 	const text = "a😀b\u00e9"
 	for _, c := range []struct {
@@ -151,6 +153,7 @@ func TestSlice16(t *testing.T) {
 	}
 }
 
+// Facts A2.1, A2.4.
 func TestAddressesAreReadAsWritten(t *testing.T) {
 	for _, p := range []place{{8246, 0}, {8246, 17}, {-5, 0}, {-1001234567890, 33}, {1 << 51, 1}} {
 		if got, err := parseAddress(p.address()); err != nil || got != p {
@@ -197,6 +200,7 @@ func TestTranslateOddUpdates(t *testing.T) {
 // FuzzTranslate holds that whatever comes is either read the same each time, under names that can be stored, or ignored; that a
 // message of a group has its group as its place and one of a private chat none; that nothing is an edit or a press of nothing; and
 // that what is joined to others stays what it is.
+// Facts A2.10.
 func FuzzTranslate(f *testing.F) {
 	for _, c := range updateCases(f) {
 		f.Add(string(c.Update))
@@ -285,6 +289,7 @@ func checkJoined(t *testing.T, ev event) {
 	}
 }
 
+// Facts A1.1, A1.4.
 func TestFollowing(t *testing.T) {
 	for _, c := range []struct {
 		batch string

@@ -154,8 +154,9 @@ func covered(e tdEntity, given []tdEntity) bool {
 	})
 }
 
-// Report 20: Telegram's own parser takes every part that is made of a corpus of answers, of what models wrote and of CommonMark's
+// Telegram's own parser takes every part that is made of a corpus of answers, of what models wrote and of CommonMark's
 // examples, whole, halved and as plain text, and reads what was meant.
+// Facts A5.2, C.1; report 20.
 func TestTelegramAcceptsEveryPart(t *testing.T) {
 	o := askTelegram(t)
 	n := 0
@@ -174,6 +175,7 @@ func TestTelegramAcceptsEveryPart(t *testing.T) {
 }
 
 // What the renderer believes of links and of file names is what Telegram does.
+// Facts A4.8, A5.6, C.1.
 func TestTelegramTakesWhatIsTakenForALink(t *testing.T) {
 	o := askTelegram(t)
 	for _, url := range []string{

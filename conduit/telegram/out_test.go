@@ -16,6 +16,7 @@ import (
 )
 
 // TestEveryRefusalHasItsClass goes through the table of errors in the facts, A6, row by row.
+// Facts A6.1, A6.2, A6.3, A6.4, A6.5, A6.8, A6.12, A6.13, A6.20.
 func TestEveryRefusalHasItsClass(t *testing.T) {
 	for _, c := range []struct {
 		code int
@@ -97,6 +98,7 @@ func postTo(t *testing.T, api *API, a session.Address, p conduit.Part) *conduit.
 	return e
 }
 
+// Facts A6.6, A6.17, B.7.
 func TestRefusalsWithParameters(t *testing.T) {
 	answer := `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 26","parameters":{"retry_after":26}}`
 	api := dialTo(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, answer) })
@@ -114,7 +116,8 @@ func TestRefusalsWithParameters(t *testing.T) {
 	}
 }
 
-// Report 10: what may have arrived is unknown; what can't have is tried again.
+// What may have arrived is unknown; what can't have is tried again.
+// Facts A6.19; report 10.
 func TestWhatMayHaveArrivedIsUnknown(t *testing.T) {
 	cut := dialTo(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	slow := Dial(Account{Token: secret.New(token), APIURL: "http://sim", Transport: mute{}, Timeout: 20 * time.Millisecond})
@@ -169,7 +172,8 @@ func TestRefusedCredentials(t *testing.T) {
 	})
 }
 
-// Reports 36: a topic, a topic that is lost, one that is closed; replies in groups on the first part only.
+// A topic, a topic that is lost, one that is closed; replies in groups on the first part only.
+// Facts A2.3, A2.7, A2.8, A5.1, A6.7, A6.8, B.9; report 36.
 func TestWhereAPartGoes(t *testing.T) {
 	inBubble(t, sim.Options{Topics: true}, func(t *testing.T, b *bench) {
 		first := b.AddTopic(b.chat, "Notes") // its id is that of General in a forum
@@ -224,6 +228,7 @@ func TestWhereAPartGoes(t *testing.T) {
 	})
 }
 
+// Facts A2.7, A6.9.
 func TestAReplyThatIsNotFoundIsLeftOut(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		group := b.AddGroup("G")
@@ -239,8 +244,9 @@ func TestAReplyThatIsNotFoundIsLeftOut(t *testing.T) {
 	})
 }
 
-// Report 36: a private chat's topic that Telegram doesn't find may take the message with it that is replied to. In a forum the answer
+// A private chat's topic that Telegram doesn't find may take the message with it that is replied to. In a forum the answer
 // doesn't fall among other people.
+// Facts A2.6, A6.7; report 36.
 func TestATopicThatIsLost(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		forum := b.AddSupergroup("Forum", true)
@@ -257,7 +263,8 @@ func TestATopicThatIsLost(t *testing.T) {
 	})
 }
 
-// Report 38: who is gone without a word gets one attempt.
+// Who is gone without a word gets one attempt.
+// Facts A6.13; report 38.
 func TestAGoneChatGetsOneAttempt(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -276,6 +283,7 @@ func TestAGoneChatGetsOneAttempt(t *testing.T) {
 	})
 }
 
+// Facts A7.1.
 func TestPacesOfPlaces(t *testing.T) {
 	if (Config{}).pacer() != nil {
 		t.Error("what isn't paced has a pacer")

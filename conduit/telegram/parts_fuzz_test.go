@@ -145,6 +145,7 @@ func TestWhatTelegramTakesAway(t *testing.T) {
 	}
 }
 
+// Facts A4.1.
 func FuzzPosts(f *testing.F) {
 	for _, src := range []string{
 		"# A\n\n**b** `c` [d](https://ex.com) README.md @robert /stop ./x.sh\n\n- e\n  1. f\n> g\n>> h\n", "```go\n\tx := \"<&>\"\n", "|A|B|\n|-|-|\n|1|@robert|\n",

@@ -9,6 +9,7 @@ import (
 )
 
 // The administrators of a group are looked up, and believed to be the same for a while.
+// Facts A3.5.
 func TestAdministrators(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		group := b.AddSupergroup("G", false)

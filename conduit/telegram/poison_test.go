@@ -29,7 +29,8 @@ func (b *bench) poisoned() (out []Poisoned) {
 	return out
 }
 
-// Report 6, facts E 12: poison is kept for an operator, before it is confirmed, and once.
+// Poison is kept for an operator, before it is confirmed, and once.
+// Facts B.5, E.12; report 6.
 func TestPoisonIsKept(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 5}, func(t *testing.T, b *bench) {
 		b.Push(`{"message":{"message_id":"str","text":"private words"}}`)
@@ -54,6 +55,7 @@ func TestPoisonIsKept(t *testing.T) {
 }
 
 // What is kept is bounded, in number and in size: the newest are.
+// Facts B.5.
 func TestPoisonIsBounded(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 1}, func(t *testing.T, b *bench) {
 		for i := range maxPoison + 30 {
@@ -74,8 +76,9 @@ func TestPoisonIsBounded(t *testing.T) {
 	})
 }
 
-// Report 39, facts E 6: the messages of an album have one group, whatever their order; in a group, all of them call the bot as the one
+// The messages of an album have one group, whatever their order; in a group, all of them call the bot as the one
 // with the caption does.
+// Facts E.6; report 39.
 func TestAlbumsReachTheSessionAsOne(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{}
@@ -98,7 +101,8 @@ func TestAlbumsReachTheSessionAsOne(t *testing.T) {
 	})
 }
 
-// Facts E 13: a press of one of the bot's own buttons is a command, dated now and behind all that was said in the chat.
+// A press of one of the bot's own buttons is a command, dated now and behind all that was said in the chat.
+// Facts A8.10, E.13.
 func TestPressesAreCommands(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{}
@@ -120,7 +124,8 @@ func TestPressesAreCommands(t *testing.T) {
 	})
 }
 
-// Reports 41 and 49: a reaction and an edit without new words are no messages.
+// A reaction and an edit without new words are no messages.
+// Facts A8.12, E.14; reports 41, 49.
 func TestWhatChangesNothing(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()

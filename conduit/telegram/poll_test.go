@@ -23,6 +23,7 @@ var badGateway = fault.Fault{Status: 502, Body: "<html>Bad Gateway</html>"}
 
 func times(n int, f fault.Fault) []fault.Fault { return slices.Repeat([]fault.Fault{f}, n) }
 
+// Facts A1.5, A1.8, B.0, B.8.
 func TestTheFirstPollWaitsForNobody(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Say(b.ada, b.chat, "hello")
@@ -47,7 +48,8 @@ func TestTheFirstPollWaitsForNobody(t *testing.T) {
 	})
 }
 
-// Facts E 10, reports 1 to 3: the offset moves only once a batch is durable, and a restart answers nothing twice.
+// The offset moves only once a batch is durable, and a restart answers nothing twice.
+// Facts A1.1, A1.2, A1.7, B.2, E.10; reports 1, 2, 3.
 func TestTheOffsetFollowsTheStore(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 10}, func(t *testing.T, b *bench) {
 		b.store.Hold()
@@ -78,6 +80,7 @@ func TestTheOffsetFollowsTheStore(t *testing.T) {
 	})
 }
 
+// Facts A1.2.
 func TestAFailedCommitIsAskedForAgain(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 10}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -108,7 +111,8 @@ func TestAnAppliedCommitThatFailedIsAnsweredOnce(t *testing.T) {
 	})
 }
 
-// Facts E 11: ids that go down neither hide updates nor make a hot loop.
+// Ids that go down neither hide updates nor make a hot loop.
+// Facts A1.4, B.4, E.11.
 func TestIDsMayGoDown(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 900000}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -124,7 +128,8 @@ func TestIDsMayGoDown(t *testing.T) {
 	})
 }
 
-// Facts E 12, report 6: what can't be read holds up nobody.
+// What can't be read holds up nobody.
+// Facts A1.9, B.5, E.12; report 6.
 func TestPoisonIsSetAside(t *testing.T) {
 	inBubble(t, sim.Options{FirstUpdateID: 5}, func(t *testing.T, b *bench) {
 		b.Say(b.ada, b.chat, "one")
@@ -153,6 +158,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 }
 
 // Answers that can never be confirmed are failures, not a loop.
+// Facts B.5.
 func TestUpdatesWithoutAnID(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Faults.Next("getUpdates", times(100, fault.Fault{Status: 200, Body: `{"ok":true,"result":[{"update_id":1.5},{}]}`})...)
@@ -192,7 +198,8 @@ func TestWhatCanNeverBeStoredHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Facts E 13: each press is answered once, whatever becomes of the answer.
+// Each press is answered once, whatever becomes of the answer.
+// Facts A6.11, A8.10, B.11, E.13.
 func TestPressesAreAnswered(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -211,7 +218,8 @@ func TestPressesAreAnswered(t *testing.T) {
 	})
 }
 
-// Report 5, facts E 15: HTML, empty answers, cut connections and 5xx are waited out.
+// HTML, empty answers, cut connections and 5xx are waited out.
+// Facts A6.18, E.15; report 5.
 func TestPollingOutlivesTroubles(t *testing.T) {
 	for name, fs := range map[string][]fault.Fault{
 		"html":  times(3, badGateway),
@@ -243,7 +251,8 @@ func TestPollingOutlivesTroubles(t *testing.T) {
 	}
 }
 
-// Report 9: readiness comes back with the first answer after an outage, though nobody writes.
+// Readiness comes back with the first answer after an outage, though nobody writes.
+// Report 9.
 func TestReadinessComesBackInAQuietChat(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Faults.Next("getUpdates", times(3, badGateway)...)
@@ -259,7 +268,8 @@ func TestReadinessComesBackInAQuietChat(t *testing.T) {
 	})
 }
 
-// Report 16: a poll that is told to wait waits as long as it was told.
+// A poll that is told to wait waits as long as it was told.
+// Facts A6.17; report 16.
 func TestPolling429(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Faults.Next("getUpdates", sim.TooMany(26*time.Second))
@@ -272,7 +282,8 @@ func TestPolling429(t *testing.T) {
 	})
 }
 
-// Report 7, facts E 15: another poller is waited out, said once and counted; readiness names it after a minute.
+// Another poller is waited out, said once and counted; readiness names it after a minute.
+// Facts A1.11, A6.16, E.15; report 7.
 func TestAnotherPoller(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -301,6 +312,7 @@ func TestAnotherPoller(t *testing.T) {
 
 // TestARivalIsOneStreak lets another program with the same token poll for ten minutes, so that the two end each other's polls; some of
 // them bring messages all the same.
+// Facts A1.11.
 func TestARivalIsOneStreak(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -329,6 +341,7 @@ func TestARivalIsOneStreak(t *testing.T) {
 	})
 }
 
+// Facts A1.10, A1.12.
 func TestAWebhookIsRemovedOnce(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Say(b.ada, b.chat, "hello")
@@ -354,7 +367,8 @@ func TestAWebhookIsRemovedOnce(t *testing.T) {
 	})
 }
 
-// Report 9: refused credentials end Run within seconds, and say so in one line and in the readiness.
+// Refused credentials end Run within seconds, and say so in one line and in the readiness.
+// Facts A6.15; report 9.
 func TestRefusedCredentialsEndRun(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Revoke()
@@ -390,7 +404,8 @@ func dead(t *testing.T, b *bench, l *life, d time.Duration) {
 	_ = l.stop()
 }
 
-// Report 9: a token without a URL of its own is refused with 404.
+// A token without a URL of its own is refused with 404.
+// Facts A6.15; report 9.
 func TestAMalformedTokenEndsRunAtOnce(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.api = Dial(Account{Token: secret.New("42"), APIURL: "http://sim", Transport: b.dial})
@@ -398,6 +413,7 @@ func TestAMalformedTokenEndsRunAtOnce(t *testing.T) {
 	})
 }
 
+// Facts E.15.
 func TestATokenRevokedInMidRun(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -410,6 +426,7 @@ func TestATokenRevokedInMidRun(t *testing.T) {
 	})
 }
 
+// Facts A6.15.
 func TestAFlappingTokenIsBorneWith(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		unauthorized := sim.Refusal(401, "Unauthorized")
@@ -435,6 +452,7 @@ func TestRefusalsInARow(t *testing.T) {
 	})
 }
 
+// Facts A1.6.
 func TestNoHotLoop(t *testing.T) {
 	for _, result := range []string{`[]`, `[{"update_id":7,"poll":{}}]`} {
 		inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
@@ -448,6 +466,7 @@ func TestNoHotLoop(t *testing.T) {
 	}
 }
 
+// Facts B.3.
 func TestStopAbortsThePoll(t *testing.T) {
 	for name, hang := range map[string]func(b *bench){
 		"waiting": func(*bench) {},

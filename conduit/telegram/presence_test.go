@@ -27,7 +27,8 @@ func beats(t *testing.T, p *Presence, a session.Address, s session.Sign, d time.
 	return shown
 }
 
-// Report 28: the sign is shown every 4 s, in its topic, and ends within 5 s of the last one by itself. General has no thread id.
+// The sign is shown every 4 s, in its topic, and ends within 5 s of the last one by itself. General has no thread id.
+// Facts A2.3, A8.1, B.12; report 28.
 func TestTypingFadesByItself(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		p := NewPresence(b.api)
@@ -84,6 +85,7 @@ func TestASlowAnswerIsAnnouncedOnce(t *testing.T) {
 	})
 }
 
+// Facts B.12.
 func TestClearing(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		p, at := NewPresence(b.api), place{chat: b.chat}.address()
@@ -114,7 +116,8 @@ func TestClearing(t *testing.T) {
 	})
 }
 
-// Reports 13 and 14: what a sign was told holds for the chat's answers too, and the other way round.
+// What a sign was told holds for the chat's answers too, and the other way round.
+// Facts A6.17; reports 13, 14.
 func TestAChatThatWaitsWaitsWithAllMethods(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		p, at := NewPresence(b.api), place{chat: b.chat}.address()
@@ -140,6 +143,7 @@ func TestAChatThatWaitsWaitsWithAllMethods(t *testing.T) {
 }
 
 // A sign gives way to posts that wait for their turn, in whatever chat, and never takes more calls than posts leave.
+// Facts A7.2.
 func TestSignsGiveWay(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		p, at := NewPresence(b.api), place{chat: b.chat}.address()
@@ -171,6 +175,7 @@ func TestSignsGiveWay(t *testing.T) {
 }
 
 // An edit that was taken down is marked; who refuses that is left alone, and no error comes of it.
+// Facts A6.14, A8.2.
 func TestNoted(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		p, group := NewPresence(b.api), b.AddGroup("G")

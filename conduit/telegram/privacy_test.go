@@ -7,8 +7,9 @@ import (
 	sim "orebot/internal/sim/telegram"
 )
 
-// Report 33: in privacy mode the bot gets, and answers, what is meant for it; the log says at the start which mode it is, since a mention
+// In privacy mode the bot gets, and answers, what is meant for it; the log says at the start which mode it is, since a mention
 // that never arrives can't be told of.
+// Facts A3.1; report 33.
 func TestPrivacyModeIsToldAtTheStart(t *testing.T) {
 	for on, state := range map[bool]string{true: "privacy mode on: of groups only what is meant for the bot", false: "privacy mode off: all of groups"} {
 		inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {

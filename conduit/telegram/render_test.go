@@ -58,7 +58,8 @@ var longAnswers = []string{
 	strings.Repeat("**a** https://example.org/x #tag\n", 200),
 }
 
-// Reports 18 to 20: each part fits and is shown as it was meant, with its label and without.
+// Each part fits and is shown as it was meant, with its label and without.
+// Facts A4.6, C.2; reports 18, 19, 20.
 func TestPartsAreTakenByTelegram(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, src := range longAnswers {
@@ -85,6 +86,7 @@ func TestPartsAreTakenByTelegram(t *testing.T) {
 	}
 }
 
+// Facts A6.3.
 func TestShrinkingHalves(t *testing.T) {
 	for _, src := range longAnswers {
 		for shrink := range uint8(conduit.MaxShrink + 1) {
@@ -132,6 +134,7 @@ func TestWhatPartsBeginWith(t *testing.T) {
 	}
 }
 
+// Facts A4.5, A6.4.
 func TestNothingToShow(t *testing.T) {
 	for _, src := range []string{" ", "\n\n", "<think>x</think>", "\u200b "} {
 		p, err := Renderer{}.Part(conduit.Item{Kind: conduit.Notice, Severity: loop.SeverityWarn, Source: src}, 0, conduit.Shape{})
@@ -144,6 +147,7 @@ func TestNothingToShow(t *testing.T) {
 	}
 }
 
+// Facts D.1.
 func TestPartsAreTheSameFromAnyStart(t *testing.T) {
 	for _, src := range longAnswers {
 		it := conduit.Item{Source: src}
@@ -156,6 +160,7 @@ func TestPartsAreTheSameFromAnyStart(t *testing.T) {
 }
 
 // Without markup there is no code: what stood in it must not become a mention or a command, nor the message too long.
+// Facts A6.1, D.17; report 27.
 func TestPlainTextPingsNobody(t *testing.T) {
 	it := conduit.Item{Source: strings.Repeat("`@robert` and `/stop`\n", 1000)}
 	for _, p := range partsOf(t, it, conduit.Shape{Plain: true, Repeat: true}) {

@@ -10,6 +10,7 @@ import (
 
 // Who administers a group may do there what else only who began the conversation may. Telegram is asked only where that matters, and
 // where it can't tell, nobody gets a right by it.
+// Facts A3.5.
 func TestGroupAdministratorsHaveTheirRights(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.commands = true

@@ -15,8 +15,9 @@ import (
 	sim "orebot/internal/sim/telegram"
 )
 
-// Facts E 8, report 38: who blocks the bot gets not one attempt more, and what is being done for them stops; who lets it in again is
+// Who blocks the bot gets not one attempt more, and what is being done for them stops; who lets it in again is
 // served again.
+// Facts A6.13, E.8; report 38.
 func TestABlockedChatGetsNothing(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{pass: true}
@@ -44,6 +45,7 @@ func TestABlockedChatGetsNothing(t *testing.T) {
 }
 
 // A group that throws the bot out has a stop for each of its topics, and for no other place's.
+// Facts E.8.
 func TestAKickStopsEachTopic(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{pass: true}
@@ -76,8 +78,9 @@ func TestAKickStopsEachTopic(t *testing.T) {
 	})
 }
 
-// Facts E 7, report 35: a group that becomes a supergroup keeps its conversation, its place in the lists and its order; nothing said
+// A group that becomes a supergroup keeps its conversation, its place in the lists and its order; nothing said
 // before is replied to by its old id.
+// Facts A2.14, E.7; report 35.
 func TestAMoveKeepsTheConversation(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{pass: true}
@@ -114,7 +117,8 @@ func TestAMoveKeepsTheConversation(t *testing.T) {
 	})
 }
 
-// Facts E 7: an answer on its way when the group moves arrives in the new one, once, without a reply to a message that isn't there.
+// An answer on its way when the group moves arrives in the new one, once, without a reply to a message that isn't there.
+// Facts A6.6, E.7.
 func TestAnAnswerFollowsAMove(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		group := b.AddGroup("G")
@@ -145,6 +149,7 @@ func moveBench(t *testing.T) (*moves, *storetest.Memory) {
 }
 
 // A move is durable, the same one again changes nothing, and none makes a circle; two in a row lead to the last and to the first.
+// Facts E.7.
 func TestMoves(t *testing.T) {
 	m, store := moveBench(t)
 	at := time.Unix(1700000000, 0).UTC()
@@ -171,6 +176,7 @@ func TestMoves(t *testing.T) {
 }
 
 // A group that has moved counts under its new name where that is listed, else under its first.
+// Facts E.7.
 func TestPlacesOfMovedGroups(t *testing.T) {
 	m, _ := moveBench(t)
 	if err := m.note(t.Context(), -5, -1005, time.Unix(1, 0)); err != nil {
@@ -186,6 +192,7 @@ func TestPlacesOfMovedGroups(t *testing.T) {
 }
 
 // A move that can't be stored isn't confirmed.
+// Facts A2.14.
 func TestAMoveIsDurableFirst(t *testing.T) {
 	m, store := moveBench(t)
 	store.FailNext(session.ErrPaused)
@@ -198,6 +205,7 @@ func TestAMoveIsDurableFirst(t *testing.T) {
 }
 
 // A chat that has shut the bot out is gone, without a call.
+// Facts E.8.
 func TestBarredChatsAreGone(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		bar := newBarred()
@@ -213,6 +221,7 @@ func TestBarredChatsAreGone(t *testing.T) {
 
 // A bot that is added to a group that isn't enabled says so once, however often it is thrown out and added again, and costs no model
 // call; it says nothing in a group that is enabled, in a channel, or to who unblocks it.
+// Facts E.16.
 func TestWhoAddsTheBotHearsWhetherItIsEnabled(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.commands = true

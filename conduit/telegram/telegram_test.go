@@ -64,7 +64,8 @@ func (b *bench) wantLines(chat int64, want ...string) {
 	}
 }
 
-// Facts E 1 to 3, reports 34 and 36: General, a topic's implicit reply, a mention in a topic.
+// General, a topic's implicit reply, a mention in a topic.
+// Facts A2.2, A2.5, E.1, E.2, E.3; reports 34, 36.
 func TestForumTopics(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -88,7 +89,8 @@ func TestForumTopics(t *testing.T) {
 	})
 }
 
-// Facts E 4 and 5: what is meant for others, and a caption that is meant for the bot.
+// What is meant for others, and a caption that is meant for the bot.
+// Facts A2.12, A3.2, A3.4, A8.5, E.4, E.5; report 34.
 func TestGroupsAreAnsweredWhenCalled(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -110,7 +112,8 @@ func TestGroupsAreAnsweredWhenCalled(t *testing.T) {
 	})
 }
 
-// Facts E 9: an anonymous administrator and a channel are known by the chat they write as; a channel's own forward is no question.
+// An anonymous administrator and a channel are known by the chat they write as; a channel's own forward is no question.
+// Facts A2.11, A2.12, E.9.
 func TestSendersThatAreChats(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -129,7 +132,8 @@ func TestSendersThatAreChats(t *testing.T) {
 	})
 }
 
-// Facts E 14 and 16: edits and what isn't text ask no model; in private there is one line, in groups none.
+// Edits and what isn't text ask no model; in private there is one line, in groups none.
+// Facts A8.12, E.14, E.16.
 func TestWhatIsNoText(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()
@@ -156,7 +160,8 @@ func TestWhatIsNoText(t *testing.T) {
 	})
 }
 
-// Facts E 17: a start is a command, whose payload is passed on if it can be one.
+// A start is a command, whose payload is passed on if it can be one.
+// Facts A3.8, E.17.
 func TestStartIsACommand(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		r := &recorder{}
@@ -170,7 +175,8 @@ func TestStartIsACommand(t *testing.T) {
 	})
 }
 
-// Facts E 18: what waited too long gets a line, and is confirmed.
+// What waited too long gets a line, and is confirmed.
+// Facts A1.3, E.18.
 func TestAnOldBacklog(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		b.Say(b.ada, b.chat, "hello", sim.Sent(time.Now().Add(-23*time.Hour)))
@@ -202,7 +208,8 @@ func long(n int) string {
 
 func numbers(text string) []string { return regexp.MustCompile(`\d{5}`).FindAllString(text, -1) }
 
-// Report 18: nothing of a long answer is lost, and only its first part makes a sound.
+// Nothing of a long answer is lost, and only its first part makes a sound.
+// Facts A2.8; report 18.
 func TestALongAnswerArrivesWhole(t *testing.T) {
 	inBubble(t, sim.Options{Limits: sim.RealLimits()}, func(t *testing.T, b *bench) {
 		b.paced = true
@@ -219,7 +226,8 @@ func TestALongAnswerArrivesWhole(t *testing.T) {
 	})
 }
 
-// Facts E 15, reports 10, 13, 14, 16 and 20: whatever befalls the second of three parts, all arrive in order.
+// Whatever befalls the second of three parts, all arrive in order.
+// Facts A6.1, A6.18, A6.19, D.9, D.10, E.15; reports 10, 13, 14, 16, 20.
 func TestPartsThroughTroubles(t *testing.T) {
 	for name, c := range map[string]struct {
 		fs      []fault.Fault
@@ -268,7 +276,8 @@ func TestPartsThroughTroubles(t *testing.T) {
 	}
 }
 
-// Report 35: a group that became a supergroup gets its answer there, once and without a reply to a message that isn't there.
+// A group that became a supergroup gets its answer there, once and without a reply to a message that isn't there.
+// Facts A2.14, A6.6; report 35.
 func TestAGroupThatMoved(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		group, to := b.AddGroup("G"), int64(0)
@@ -302,7 +311,8 @@ func TestQuitEndsTheIntake(t *testing.T) {
 	})
 }
 
-// Report 42: no trouble on the way makes a log line tell the token. The bench looks for it.
+// No trouble on the way makes a log line tell the token. The bench looks for it.
+// Facts B.1, B.16; report 42.
 func TestNoLogTellsTheToken(t *testing.T) {
 	u := "http://sim/bot" + token + "/getUpdates?x=" + token
 	for name, err := range map[string]error{

@@ -8,7 +8,8 @@ import (
 	sim "orebot/internal/sim/telegram"
 )
 
-// Reports 13 and 16: a chat that is told to wait waits with all its topics, and no other chat does.
+// A chat that is told to wait waits with all its topics, and no other chat does.
+// Reports 13, 16.
 func TestAChatsTopicsWaitTogether(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		l := b.start()

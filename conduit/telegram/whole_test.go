@@ -8,7 +8,8 @@ import (
 	sim "orebot/internal/sim/telegram"
 )
 
-// Report 39; facts E 6: an album, a comment with its forwards and a text that the client cut are one turn each, with one answer.
+// An album, a comment with its forwards and a text that the client cut are one turn each, with one answer.
+// Facts E.6; report 39.
 func TestWhatBelongsTogetherIsOneTurn(t *testing.T) {
 	full := strings.Repeat("x", maxUnits)
 	for name, c := range map[string]struct {

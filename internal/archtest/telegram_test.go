@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,7 +20,7 @@ func TestTelegramsFactsNameWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, seen := testsOf(t, root), map[string]bool{}
+	have, docs, seen := testsOf(t, root), docsOf(t, filepath.Join(root, "conduit", "telegram")), map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		row := factRow.FindStringSubmatch(line)
@@ -32,7 +33,7 @@ func TestTelegramsFactsNameWhatIsThere(t *testing.T) {
 				t.Errorf("%s has two lines", row[1])
 			}
 			seen[row[1]] = true
-			checkShown(t, row[1], row[3], have)
+			checkShown(t, row[1], row[3], have, docs)
 		}
 	}
 	if len(seen) < 150 {
@@ -40,8 +41,22 @@ func TestTelegramsFactsNameWhatIsThere(t *testing.T) {
 	}
 }
 
-// checkShown checks what a line says shows it.
-func checkShown(t *testing.T, name, shown string, have map[string]bool) {
+// docsOf returns the comments of a folder's tests, by their names.
+func docsOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	docs := map[string]string{}
+	for _, f := range parsed(t, dir, true) {
+		for _, decl := range f.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil {
+				docs[fn.Name.Name] = fn.Doc.Text()
+			}
+		}
+	}
+	return docs
+}
+
+// checkShown checks what a line says shows it. The conduit's own tests say in their comments what they show.
+func checkShown(t *testing.T, name, shown string, have map[string]bool, docs map[string]string) {
 	t.Helper()
 	found := shownBy.FindAllStringSubmatch(shown, -1)
 	if reason, not := strings.CutPrefix(shown, "not: "); not != (len(found) == 0) || not && len(reason) < 20 {
@@ -50,6 +65,10 @@ func checkShown(t *testing.T, name, shown string, have map[string]bool) {
 	for _, m := range found {
 		if !have[m[1]+"."+m[2]] {
 			t.Errorf("%s names %s, which isn't there", name, m[0])
+		}
+		doc, own := docs[m[2]]
+		if own && m[1] == "telegram" && !regexp.MustCompile(`(^|[ ,])`+regexp.QuoteMeta(name)+`[,;.]`).MatchString(doc) {
+			t.Errorf("the comment of %s doesn't name %s", m[0], name)
 		}
 	}
 }

@@ -42,8 +42,9 @@ func unkind() map[string]struct{ md, see string } {
 	}
 }
 
-// Facts A4, A5, D; reports 18 to 20: whatever the model says, Telegram takes each part at the first try, with every mark in it, and people
+// Whatever the model says, Telegram takes each part at the first try, with every mark in it, and people
 // see it.
+// Facts A4.4, A4.8, D.7, D.8; reports 18, 19, 20.
 func TestUnkindAnswersAreShown(t *testing.T) {
 	answers := unkind()
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply { return ollama.Say(answers[r.Last()].md) }})
@@ -84,8 +85,9 @@ func TestUnkindAnswersAreShown(t *testing.T) {
 	}
 }
 
-// Facts A8, E 13: a button that is touched twice asks once; one that a stranger touches costs no call, and tells them
+// A button that is touched twice asks once; one that a stranger touches costs no call, and tells them
 // how to be let in, once.
+// Facts A8.10, A8.11.
 func TestAButtonPressedTwiceAndByAStranger(t *testing.T) {
 	w := newWorld(t, options{answer: func(ollama.Request) ollama.Reply { return ollama.Say("") }})
 	w.access = "pairing"
@@ -124,7 +126,8 @@ func TestAButtonPressedTwiceAndByAStranger(t *testing.T) {
 	}
 }
 
-// Reports 79 and 81: strangers who flood the bot cost no call of the model, each hears a code once, and a hundred of them at most.
+// Strangers who flood the bot cost no call of the model, each hears a code once, and a hundred of them at most.
+// Reports 79, 81.
 func TestAFloodOfStrangers(t *testing.T) {
 	w := newWorld(t, options{})
 	w.access, w.level = "pairing", "info"
@@ -161,8 +164,9 @@ func TestAFloodOfStrangers(t *testing.T) {
 	}
 }
 
-// Facts E 10, reports 2 and 3: kill -9 right behind the moment in which Telegram gave a message away. It is answered all the same, and a
+// Kill -9 right behind the moment in which Telegram gave a message away. It is answered all the same, and a
 // second copy is labelled.
+// Facts A1.2, E.10; reports 2, 3.
 func TestKillBetweenPollAndCommit(t *testing.T) {
 	w := newWorld(t, options{})
 	bob := w.telegram.AddUser("Bob", "bob")

@@ -29,8 +29,9 @@ func lastLine(delay time.Duration) func(ollama.Request) ollama.Reply {
 	}
 }
 
-// Facts A2, E 1 to 3, reports 34 and 36: General, a topic of a forum, a topic of a private chat and the chat itself are conversations of
+// General, a topic of a forum, a topic of a private chat and the chat itself are conversations of
 // their own, answered where they are held; a chain of replies in General has a thread id that is no topic.
+// Facts A2.2, A2.3, A2.4, A2.6, E.1, E.2, E.3; reports 34, 36.
 func TestTelegramsPlacesAreApart(t *testing.T) {
 	w := newWorld(t, options{answer: lastLine(0), telegram: telegram.Options{Topics: true}})
 	d := w.start().ready()
@@ -68,8 +69,9 @@ func TestTelegramsPlacesAreApart(t *testing.T) {
 	}
 }
 
-// Facts A2, E 7, report 35: a group that becomes a supergroup while its question is being answered gets the answer there, once; the
+// A group that becomes a supergroup while its question is being answered gets the answer there, once; the
 // conversation goes on.
+// Facts A2.14, E.7; reports 35, 83.
 func TestAGroupMovesInMidAnswer(t *testing.T) {
 	w := newWorld(t, options{answer: lastLine(time.Second)})
 	d := w.start().ready()
@@ -94,7 +96,8 @@ func TestAGroupMovesInMidAnswer(t *testing.T) {
 	}
 }
 
-// Facts E 8, report 38: who blocks the bot or throws it out gets nothing, what is being done there stops, and all is well again afterwards.
+// Who blocks the bot or throws it out gets nothing, what is being done there stops, and all is well again afterwards.
+// Facts A6.13, E.8; report 38.
 func TestTelegramShutsTheBotOutAndIn(t *testing.T) {
 	w := newWorld(t, options{answer: lastLine(2 * time.Second)})
 	d := w.start().ready()
@@ -120,8 +123,9 @@ func TestTelegramShutsTheBotOutAndIn(t *testing.T) {
 	d.stop()
 }
 
-// Facts A2, E 6, report 39: an album, a comment with its forwards and a text that the client cut are one turn each, as the daemon is
+// An album, a comment with its forwards and a text that the client cut are one turn each, as the daemon is
 // configured by default.
+// Facts A2.13, E.6; report 39.
 func TestOneActIsOneTurn(t *testing.T) {
 	w := newWorld(t, options{vision: true, answer: func(ollama.Request) ollama.Reply { return ollama.Say("seen.") }})
 	w.gather = "300ms"

@@ -13,6 +13,7 @@ import (
 )
 
 // The menus are registered once, ten commands in private and four in groups, and a command of the group's menu needs no name there.
+// Facts A3.6, A3.9.
 func TestTelegramsMenus(t *testing.T) {
 	w := newWorld(t, options{})
 	d := w.start().ready()
@@ -39,6 +40,7 @@ func TestTelegramsMenus(t *testing.T) {
 }
 
 // A long poll in flight doesn't hold up the end: it comes within a second of SIGTERM.
+// Facts B.3.
 func TestTelegramsPollEndsWithTheDaemon(t *testing.T) {
 	w := newWorld(t, options{})
 	d := w.start().ready()
@@ -55,7 +57,8 @@ func TestTelegramsPollEndsWithTheDaemon(t *testing.T) {
 	}
 }
 
-// Report 9: a token that is revoked shows in /readyz with the first poll that is refused; Slack goes on.
+// A token that is revoked shows in /readyz with the first poll that is refused; Slack goes on.
+// Facts A6.15; report 9.
 func TestARevokedTokenShowsAtOnce(t *testing.T) {
 	w := newWorld(t, options{})
 	d := w.start().ready()
@@ -128,6 +131,7 @@ func odd(chat int64) []string {
 }
 
 // Hostile updates hold up nobody, cost no token and tell no log what people wrote.
+// Facts A2.1, A8.6.
 func TestHostileUpdates(t *testing.T) {
 	w := newWorld(t, options{})
 	w.level = "info"
