@@ -62,7 +62,7 @@ func (d *daemon) useTools(c *session.Config) {
 	c.Pattern = cognitive.ReAct{MaxRounds: rounds}
 	c.Invoke = append(c.Invoke, d.tools.Offer())
 	c.Handlers = append(c.Handlers, &tool.Runner{
-		Registry: d.tools, Rounds: rounds, Logger: d.env.log,
+		Registry: d.tools, Rounds: rounds, Logger: d.env.log, Counters: d.metrics,
 		Output: min(d.cfg.Ollama.NumCtx*budget.BytesPerToken/resultShare, maxResults),
 	})
 }

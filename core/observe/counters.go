@@ -18,6 +18,7 @@ const (
 	Reconnects    Counter = "orebot_reconnects_total"     // platform
 	Repeats       Counter = "orebot_repeats_total"        // platform; parts sent again with the repeat label
 	PollConflicts Counter = "orebot_poll_conflicts_total" // no label
+	ToolCalls     Counter = "orebot_tool_calls_total"     // server (or BuiltIn, or NoTool), outcome: one of the Tool values
 
 	ModelUp        Gauge = "orebot_model_up"                                // host
 	PlatformReady  Gauge = "orebot_platform_ready"                          // platform
@@ -28,6 +29,7 @@ const (
 	LiveThreads    Gauge = "orebot_live_threads"                            // no label
 
 	StoreCommit     Histogram = "orebot_store_commit_seconds" // no label
+	ToolSeconds     Histogram = "orebot_tool_seconds"         // server, as of ToolCalls; how long a call ran
 	TurnSeconds     Histogram = "orebot_turn_seconds"         // no label; from submission to the final turn
 	DeliverySeconds Histogram = "orebot_delivery_seconds"     // platform; from the final turn to its last part
 )
@@ -41,6 +43,23 @@ const (
 	OutcomeRefused       = "refused"
 	OutcomeWithdrawn     = "withdrawn"
 	OutcomeUndeliverable = "undeliverable"
+)
+
+// Values of the label server beside the names of configured servers: for tools of orebot's own, and for calls of a tool that isn't there.
+// The names of tools are no label: a server may offer any number of them.
+const (
+	BuiltIn = "built-in"
+	NoTool  = "none"
+)
+
+// Values of the label outcome of a tool's call.
+const (
+	ToolOK      = "ok"
+	ToolFailed  = "failed"  // the tool, or its server, said why, and the model was told
+	ToolBroke   = "broke"   // it panicked, or failed in a way that is in the log
+	ToolTimeout = "timeout" // it had no result in time
+	ToolSkipped = "skipped" // it wasn't run: unknown, wrong arguments, beyond a limit
+	ToolStopped = "stopped" // the turn ended first
 )
 
 // Values of the label direction: In is what the model read, Out what it wrote.

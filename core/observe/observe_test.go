@@ -28,8 +28,8 @@ func TestNamesAreDistinct(t *testing.T) {
 		}
 		byKind[kind][value] = name
 	}
-	if len(byKind["figure"]) != 17 {
-		t.Errorf("%d figures, want 17", len(byKind["figure"]))
+	if len(byKind["figure"]) != 19 {
+		t.Errorf("%d figures, want 19", len(byKind["figure"]))
 	}
 }
 

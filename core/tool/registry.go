@@ -30,6 +30,7 @@ type group struct {
 
 type entry struct {
 	Tool
+	group string
 	check func(args any) error // nil: the schema can't be checked
 }
 
@@ -61,6 +62,7 @@ func (r *Registry) Set(name string, tools []Tool) error {
 			errs = append(errs, err)
 			continue
 		}
+		e.group = name
 		in = append(in, e)
 	}
 	r.groups[i].tools = in

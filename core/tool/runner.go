@@ -33,6 +33,8 @@ type Runner struct {
 	Timeout time.Duration
 	// Output is how many bytes the results of one round may have together; zero is DefaultOutput.
 	Output int
+	// Counters takes what became of each call, by the group of its tool. Nil takes nothing.
+	Counters observe.Counters
 	// Logger hears of what broke, and at debug level of each call. Nil is silence.
 	Logger *slog.Logger
 }
@@ -105,6 +107,7 @@ func (b *batch) start(ctx context.Context, rd round) {
 	for i, c := range b.calls {
 		e, args, complaint := b.r.admit(c, i, rd)
 		if complaint != "" {
+			b.r.count(b.r.Registry.find(c.Name), observe.ToolSkipped)
 			b.done <- outcome{i, complaint, true}
 			continue
 		}
@@ -183,17 +186,21 @@ func (r *Runner) call(turn context.Context, e *entry, args []byte) (text string,
 	select {
 	case a := <-background(ctx, e, args):
 		if a.err == nil {
+			r.ran(e, observe.ToolOK, begin)
 			r.logger().Debug("tool ran", observe.KeyTool, e.Name, observe.KeyBytes, len(a.text), observe.KeyTook, time.Since(begin))
 			return a.text, false
 		}
 		if ctx.Err() == nil {
+			r.ran(e, outcomeOf(a.err), begin)
 			return r.failed(e, a.err), true
 		}
 	case <-ctx.Done():
 	}
 	if turn.Err() != nil { // somebody stopped it: nobody reads the result
+		r.ran(e, observe.ToolStopped, begin)
 		return "", true
 	}
+	r.ran(e, observe.ToolTimeout, begin)
 	r.logger().Warn("tool took too long", observe.KeyTool, e.Name, observe.KeyTook, time.Since(begin))
 	return fmt.Sprintf("%s didn't answer within %s", e.Name, limit), true
 }

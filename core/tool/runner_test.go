@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/loop"
+	"orebot/core/observe"
 	"orebot/core/tool"
 )
 
@@ -291,4 +293,38 @@ func TestARunnerNeedsNoState(t *testing.T) {
 	if strings.Join(got, " ") != "a b" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// tally counts calls by their labels.
+type tally struct {
+	observe.Nop
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+func (c *tally) Add(name observe.Counter, _ float64, labels ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[strings.Join(labels, " ")]++
+}
+
+// TestCallsAreCounted by what became of them. A stopped call is no failure of its tool; a name that a model made up is no label.
+func TestCallsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &tally{calls: map[string]int{}}
+		b := newBench(t, tool.Runner{Timeout: 10 * time.Second, Counters: c}, waiter(),
+			text("panics", func() (string, error) { panic("boom") }),
+			text("quits", func() (string, error) { return "", &tool.Failure{Text: "no such page"} }),
+		)
+		b.say(t, ledger.RoleAssistant, call("a", "wait", `{"s":1}`), call("b", "wait", `{"s":60}`), call("c", "wait", `{}`),
+			call("d", "panics", `{}`), call("e", "quits", `{}`), call("f", "made up", `{}`))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, _ = b.step.Submit(ctx, b.st, ledger.RoleAssistant, call("g", "wait", `{"s":5}`))
+		synctest.Wait()
+		want := map[string]int{"test ok": 1, "test timeout": 1, "test skipped": 1, "test broke": 1, "test failed": 1, "none skipped": 1, "test stopped": 1}
+		if !maps.Equal(c.calls, want) {
+			t.Errorf("got %v, want %v", c.calls, want)
+		}
+	})
 }

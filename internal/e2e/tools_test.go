@@ -148,3 +148,25 @@ func read(path string) []string {
 	}
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
+
+// Calls of tools are counted by server and by what became of them.
+func TestToolsAreCounted(t *testing.T) {
+	w := newWorld(t, options{abilities: []string{"tools"}, answer: func(r ollama.Request) ollama.Reply {
+		name := "get_time"
+		if strings.Contains(r.Last(), "wrong") {
+			name = "no_such_tool"
+		}
+		return usesTool(name)(r)
+	}})
+	d := w.start().ready()
+	p := w.person("ana")
+	w.slack.Say(p.user, p.dm, "time?")
+	w.slackSees("the answer", posted(p.dm, "", "time zone"))
+	w.slack.Say(p.user, p.dm, "wrong")
+	w.slackSees("the answer", posted(p.dm, "", "there is no tool"))
+	for _, labels := range []string{`{outcome="ok",server="built-in"}`, `{outcome="skipped",server="none"}`} {
+		if n := d.figure("orebot_tool_calls_total" + labels); n != 1 {
+			t.Errorf("%s: %v", labels, n)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func figures() []figure {
 		{observe.Reconnects, "Connections to the platform that were opened again.", platform, nil},
 		{observe.Repeats, "Parts that were sent again with the repeat label.", platform, nil},
 		{observe.PollConflicts, "Polls that failed because another poller uses the token.", nil, nil},
+		{observe.ToolCalls, "Calls of tools, by what became of them.", []string{"server", "outcome"}, nil},
 
 		{observe.ModelUp, "Whether the model host answers.", []string{"host"}, nil},
 		{observe.PlatformReady, "Whether the platform had a real round trip and works.", platform, nil},
@@ -32,6 +33,8 @@ func figures() []figure {
 
 		{observe.StoreCommit, "Time of a commit to disk.", nil,
 			[]float64{.0005, .001, .002, .004, .008, .016, .032, .064, .125, .25, .5, 1, 2.5, 5}},
+		{observe.ToolSeconds, "Time that a call of a tool ran.", []string{"server"},
+			[]float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}},
 		{observe.TurnSeconds, "Time from submission to the final turn.", nil,
 			[]float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640}},
 		{observe.DeliverySeconds, "Time from the final turn to its last part.", platform,
