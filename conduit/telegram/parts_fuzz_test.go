@@ -127,7 +127,7 @@ func TestEveryAnswerIsPostedWhole(t *testing.T) {
 // oddSources have characters that Telegram takes away, and with them what kept the text around them from being live.
 var oddSources = []string{
 	"ask @\u030arobert, @\u0333robert and @\u202erobert", "/\u033fstop", "`\u030a`", "\u030a\u0333\n\n---\n\n- \u033f", "# \u030a\n\n" + strings.Repeat("\u0333", 5000) + "x",
-	"|\u030a|b|\n|-|-|\n|\u033f|`\u030a`|\n", "see READ\u030aME.md, http:/\u0333/ex.com", "@\x00robert @\xffrobert @\u2028robert",
+	"|\u030a|b|\n|-|-|\n|\u033f|`\u030a`|\n", strings.Repeat("x", 4000) + "\n\n" + strings.Repeat("\u0333", 300), "see READ\u030aME.md, http:/\u0333/ex.com", "@\x00robert @\xffrobert @\u2028robert",
 }
 
 // What Telegram takes away isn't there: it neither makes text live nor is it posted alone, which would be refused.

@@ -92,9 +92,13 @@ func (r Renderer) message(it conduit.Item, offset int, how conduit.Shape) condui
 	return part
 }
 
-// rest is the part that holds all that is left as a file.
+// rest is the part that holds all that is left as a file; it has no body where no message would show any of that.
 func (r Renderer) rest(it conduit.Item, offset int, how conduit.Shape) conduit.Part {
-	left := r.recent.parse(it.Source).Rest(offset)
+	doc := r.recent.parse(it.Source)
+	if p, next := renderHTML(doc, offset, 0); p.HTML == "" {
+		return conduit.Part{Offset: offset, Next: next}
+	}
+	left := doc.Rest(offset)
 	return document(it, offset, "answer-"+it.Turn.String()+".md", left, "The rest of the answer is in this file", how)
 }
 
