@@ -41,6 +41,23 @@ func TestTheReportsAreAnswered(t *testing.T) {
 	}
 }
 
+// TestTheFactsNameWhatIsThere: the tests that the pages of facts name exist.
+func TestTheFactsNameWhatIsThere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	says := commentsOf(t, root)
+	for page, least := range map[string]int{"ollama-facts.md": 60} {
+		names := namedIn(doc(t, root, page))
+		if len(names) < least {
+			t.Errorf("docs/%s names only %d tests", page, len(names))
+		}
+		for _, name := range names {
+			if _, ok := says[name]; !ok {
+				t.Errorf("docs/%s names %s, which isn't there", page, name)
+			}
+		}
+	}
+}
+
 func doc(t *testing.T, root, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", name))
