@@ -67,7 +67,7 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 	case "usage":
 		return c.usage(ctx, cmd, v)
 	case "export":
-		return c.export(ctx, v)
+		return c.export(ctx, cmd, v)
 	case "start":
 		return c.start(ctx, cmd)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,8 +20,10 @@ const (
 )
 
 // export makes a file of what was shown at this address.
-func (c *Commands) export(ctx context.Context, v session.View) (session.Effect, error) {
-	pieces, err := c.pieces(ctx, v)
+func (c *Commands) export(ctx context.Context, cmd session.Command, v session.View) (session.Effect, error) {
+	who := &names{log: c.cfg.Log, of: map[string]string{}}
+	who.note(cmd.In.Author.ID, cmd.In.Author.Name)
+	pieces, err := c.pieces(ctx, v, who)
 	if err != nil {
 		return session.Effect{}, err
 	}
@@ -30,7 +31,7 @@ func (c *Commands) export(ctx context.Context, v session.View) (session.Effect, 
 		return said("Nothing was said here yet."), nil
 	}
 	name := "conversation-" + c.cfg.Now().UTC().Format("2006-01-02") + ".md"
-	return session.Effect{Reply: session.Reply{Severity: loop.SeverityInfo, Text: fit(pieces), File: name}}, nil
+	return session.Effect{Reply: session.Reply{Severity: loop.SeverityInfo, Text: fit(who.in(pieces)), File: name}}, nil
 }
 
 // fit joins the pieces, or as many of the newest as a record holds.
@@ -50,13 +51,20 @@ func fit(pieces []string) string {
 	return text + "\n"
 }
 
-// pieces reads the log from the first record that this address may see.
-func (c *Commands) pieces(ctx context.Context, v session.View) ([]string, error) {
+// passage is a record as Markdown, below the name of who wrote it.
+type passage struct {
+	who  string // an id, or what the bot is called
+	at   time.Time
+	text string
+}
+
+// pieces reads the log from the first record that this address may see, and learns the names of who wrote.
+func (c *Commands) pieces(ctx context.Context, v session.View, who *names) ([]passage, error) {
 	st, err := c.cfg.Log.Address(ctx, v.Address)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out []passage
 	for seq := max(st.Binding.From, 1); ; {
 		recs, err := c.cfg.Log.Log(ctx, v.Thread, seq, exportPage)
 		var corrupt *session.CorruptError
@@ -64,14 +72,17 @@ func (c *Commands) pieces(ctx context.Context, v session.View) ([]string, error)
 			return nil, err
 		}
 		for _, r := range recs {
-			if p := piece(r, v.Address); p != "" {
+			if p, ok := piece(r, v.Address); ok {
 				out = append(out, p)
+			}
+			if err := who.learn(ctx, r.Turn); err != nil {
+				return nil, err
 			}
 			seq = r.Seq + 1
 		}
 		switch {
 		case corrupt != nil:
-			return append(out, "*Something here can't be read any more.*"), nil
+			return append(out, passage{text: "*Something here can't be read any more.*"}), nil
 		case len(recs) < exportPage:
 			return out, nil
 		}
@@ -81,30 +92,26 @@ func (c *Commands) pieces(ctx context.Context, v session.View) ([]string, error)
 
 // newest drops of the pieces what can't be in the file, so that a long conversation isn't in memory as a whole. One too many stays: then
 // the file says that it isn't all.
-func newest(pieces []string) []string {
+func newest(pieces []passage) []passage {
 	size, from := 0, len(pieces)
 	for from > 0 && size <= maxExport {
 		from--
-		size += len(pieces[from])
+		size += len(pieces[from].text)
 	}
 	return slices.Clone(pieces[from:])
 }
 
-// piece is a record as Markdown; empty for what wasn't shown.
-func piece(r session.LogRecord, a session.Address) string {
+// piece is a record as a passage; ok is false for what wasn't shown.
+func piece(r session.LogRecord, a session.Address) (p passage, ok bool) {
 	switch {
 	case r.Turn != nil && r.Turn.Role == ledger.RoleUser && !r.Turn.Draft:
-		who := r.Turn.Speaker
-		if who == "" {
-			who = r.Turn.Author
-		}
-		return section(who, r.Turn.Time, r.Turn.Text())
+		return passage{r.Turn.Author, r.Turn.Time, r.Turn.Text()}, true
 	case r.Turn != nil && r.Turn.Final() && r.Turn.Covers == 0:
-		return section("orebot", r.Turn.Time, thoughts(*r.Turn)+r.Turn.Text())
+		return passage{"orebot", r.Turn.Time, thoughts(*r.Turn) + r.Turn.Text()}, true
 	case r.End != nil && r.End.To == a && r.End.File == "" && !r.End.Private:
-		return section("orebot, a notice", r.End.Time, r.End.Text)
+		return passage{"orebot, a notice", r.End.Time, r.End.Text}, true
 	}
-	return ""
+	return p, false
 }
 
 // thoughts is the reasoning that a turn was shown with, as a quotation above it.
@@ -113,8 +120,4 @@ func thoughts(t ledger.Turn) string {
 		return ""
 	}
 	return "> Reasoning:\n> " + strings.ReplaceAll(t.Reasoning(), "\n", "\n> ") + "\n\n"
-}
-
-func section(who string, at time.Time, text string) string {
-	return fmt.Sprintf("**%s**, %s\n\n%s", who, at.UTC().Format("2006-01-02 15:04"), text)
 }

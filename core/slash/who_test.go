@@ -1,0 +1,67 @@
+package slash_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/session"
+	"orebot/core/slash"
+)
+
+// written is a log of two people in a private chat, and the messages that are still kept, by key.
+type written struct {
+	session.Reader
+	turns []ledger.Turn
+	kept  map[string]session.Author
+	err   error
+}
+
+func (w *written) Address(context.Context, session.Address) (session.AddressState, error) {
+	return session.AddressState{}, nil
+}
+
+func (w *written) Log(_ context.Context, _ ledger.ThreadID, from ledger.Seq, _ int) (out []session.LogRecord, err error) {
+	for i := int(from); i <= len(w.turns); i++ {
+		out = append(out, session.LogRecord{Seq: ledger.Seq(i), Kind: session.KindTurn, Turn: &w.turns[i-1]})
+	}
+	return out, nil
+}
+
+func (w *written) Entry(_ context.Context, id session.EntryID) (session.StoredEntry, bool, error) {
+	who, ok := w.kept[id.Key]
+	return session.StoredEntry{Entry: session.Entry{ID: id, Inbound: session.Inbound{Author: who}}}, ok, w.err
+}
+
+// An export names people, not ids, where a name is known: from the message that is kept, from the turn, or from who asks.
+func TestExportNamesPeople(t *testing.T) {
+	turn := func(who, speaker, key string) ledger.Turn {
+		id := session.EntryID{Address: "slack:T1/D1", Key: key}
+		return ledger.Turn{Role: ledger.RoleUser, Author: who, Speaker: speaker, Entries: []string{id.String()},
+			Artifacts: []artifact.Artifact{artifact.Text{Content: "by " + who}}}
+	}
+	log := &written{
+		turns: []ledger.Turn{turn("slack:U1", "", "gone"), turn("slack:U2", "Bea", "b"), turn("slack:U3", "", "c"), turn("slack:U4", "", "d"), turn("slack:U1", "", "a")},
+		kept:  map[string]session.Author{"a": {ID: "slack:U1", Name: "Ana\n**x** `y`"}, "c": {ID: "slack:U3"}, "d": {ID: "slack:U4", Name: "other"}},
+	}
+	ask := func() session.Effect {
+		in := session.Inbound{Author: session.Author{ID: "slack:U4", Name: "Dee"}}
+		return do(t, slash.New(slash.Config{Log: log}), "export", "", in, session.Rights{Private: true})
+	}
+	text := ask().Text
+	for _, want := range []string{"**Ana x y**, 0001", "**Bea**", "**slack:U3**", "**Dee**"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "U1**") || strings.Contains(text, "other") {
+		t.Errorf("says\n%s", text)
+	}
+	log.err = &session.CorruptError{Err: errors.New("odd")}
+	if text := ask().Text; !strings.Contains(text, "by slack:U1") {
+		t.Errorf("with messages that can't be read:\n%s", text)
+	}
+}
