@@ -19,21 +19,21 @@ func (w *world) shown(chat int64) (out []string) {
 	return out
 }
 
-// lastLine is what an answer says to a question that has others quoted above it.
-func lastLine(delay time.Duration) func(ollama.Request) ollama.Reply {
-	return func(r ollama.Request) ollama.Reply {
-		text := unlabelled(r.Last())
-		reply := ollama.Say("re: ", text[strings.LastIndexByte(text, '\n')+1:])
-		reply.Delay = delay
-		return reply
+// lastLine answers a question that has others quoted above it; one that is lost, never.
+func lastLine(r ollama.Request) ollama.Reply {
+	text := unlabelled(r.Last())
+	reply := ollama.Say("re: ", text[strings.LastIndexByte(text, '\n')+1:])
+	if strings.Contains(text, "lost") {
+		reply.Delay = time.Hour
 	}
+	return reply
 }
 
 // General, a topic of a forum, a topic of a private chat and the chat itself are conversations of
 // their own, answered where they are held; a chain of replies in General has a thread id that is no topic.
 // Facts A2.2, A2.3, A2.4, A2.6, E.1, E.2, E.3; reports 34, 36.
 func TestTelegramsPlacesAreApart(t *testing.T) {
-	w := newWorld(t, options{answer: lastLine(0), telegram: telegram.Options{Topics: true}})
+	w := newWorld(t, options{answer: lastLine, telegram: telegram.Options{Topics: true}})
 	d := w.start().ready()
 	bob := w.telegram.AddUser("Bob", "bob")
 	chat, forum := w.telegram.PrivateChat(bob), w.telegram.AddSupergroup("Forum", true)
@@ -73,13 +73,15 @@ func TestTelegramsPlacesAreApart(t *testing.T) {
 // conversation goes on.
 // Facts A2.14, E.7; reports 35, 83.
 func TestAGroupMovesInMidAnswer(t *testing.T) {
-	w := newWorld(t, options{answer: lastLine(time.Second)})
+	gate := make(chan struct{})
+	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply { <-gate; return lastLine(r) }})
 	d := w.start().ready()
 	bob := w.telegram.AddUser("Bob", "bob")
 	group := w.telegram.AddGroup("G")
 	w.telegram.Say(bob, group, "@OreBot before")
 	eventually(t, "the model is asked", func() bool { return len(w.ollama.Chats()) == 1 })
 	moved := w.telegram.Migrate(group)
+	close(gate)
 	w.telegramSees("the answer", sent(moved, 0, "re: before"))
 	eventually(t, "nothing waits", w.idle)
 	d.kill()
@@ -99,7 +101,7 @@ func TestAGroupMovesInMidAnswer(t *testing.T) {
 // Who blocks the bot or throws it out gets nothing, what is being done there stops, and all is well again afterwards.
 // Facts A6.13, E.8; report 38.
 func TestTelegramShutsTheBotOutAndIn(t *testing.T) {
-	w := newWorld(t, options{answer: lastLine(2 * time.Second)})
+	w := newWorld(t, options{answer: lastLine})
 	d := w.start().ready()
 	bob := w.telegram.AddUser("Bob", "bob")
 	chat, group := w.telegram.PrivateChat(bob), w.telegram.AddSupergroup("G", false)
@@ -133,31 +135,31 @@ func TestOneActIsOneTurn(t *testing.T) {
 	png := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00"), make([]byte, 64)...)
 	long := strings.Repeat("many words ", 700)
 	for name, act := range map[string]struct {
-		send func(u telegram.User, chat int64)
-		want []string // in this order, in the last message of the prompt
+		send func(u telegram.User, chat int64) (messages []int) // which the bot gets at once
+		want []string                                           // in this order, in the last message of the prompt
 		pics int
 	}{
-		"album": {func(u telegram.User, chat int64) {
+		"album": {func(u telegram.User, chat int64) (ids []int) {
 			for i := range 3 {
-				w.telegram.Say(u, chat, []string{"", "which is best?", ""}[i], telegram.Album("g"+u.Username), telegram.Photo(telegram.File{Name: fmt.Sprint(i, ".png"), MIME: "image/png", Data: append(png, byte(i))}))
+				ids = append(ids, w.telegram.Say(u, chat, []string{"", "which is best?", ""}[i], telegram.Album("g"+u.Username), telegram.Photo(telegram.File{Name: fmt.Sprint(i, ".png"), MIME: "image/png", Data: append(png, byte(i))}), telegram.Held()))
 			}
+			return ids
 		}, []string{"which is best?"}, 3},
-		"forwards": {func(u telegram.User, chat int64) {
+		"forwards": {func(u telegram.User, chat int64) (ids []int) {
 			other := w.telegram.AddUser("Cy", "cy"+u.Username)
-			w.telegram.Say(u, chat, "sum this up")
-			w.telegram.Say(u, chat, "first words", telegram.Forwarded(other, time.Now()))
-			w.telegram.Say(u, chat, "second words", telegram.Forwarded(other, time.Now()))
+			return []int{w.telegram.Say(u, chat, "sum this up", telegram.Held()),
+				w.telegram.Say(u, chat, "first words", telegram.Forwarded(other, time.Now()), telegram.Held()),
+				w.telegram.Say(u, chat, "second words", telegram.Forwarded(other, time.Now()), telegram.Held())}
 		}, []string{"first words", "second words", "sum this up"}, 0},
-		"paste": {func(u telegram.User, chat int64) {
-			w.telegram.Say(u, chat, long[:4096])
-			w.telegram.Say(u, chat, long[4096:])
+		"paste": {func(u telegram.User, chat int64) (ids []int) {
+			return []int{w.telegram.Say(u, chat, long[:4096], telegram.Held()), w.telegram.Say(u, chat, long[4096:], telegram.Held())}
 		}, []string{long[:7700]}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := w.telegram.AddUser(name, name+"_user")
 			chat := w.telegram.PrivateChat(u)
 			before := len(w.ollama.Chats())
-			act.send(u, chat)
+			w.telegram.Deliver(chat, act.send(u, chat)...)
 			w.telegramSees("the answer", sent(chat, 0, "seen."))
 			eventually(t, "nothing waits", w.idle)
 			chats := w.ollama.Chats()[before:]
