@@ -34,6 +34,13 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "server":
 		os.Exit(standIn())
+	case "loud":
+		go func() {
+			for {
+				fmt.Fprintln(os.Stderr, strings.Repeat("much ", 50))
+			}
+		}()
+		os.Exit(standIn())
 	case "stubborn": // ignores the end of its input and SIGTERM, and has a child that does too
 		signalIgnore()
 		child := exec.Command("/bin/sh", "-c", "trap '' TERM; echo $$ >&2; while :; do read x < /dev/zero; done")
@@ -142,7 +149,7 @@ func (l *logbook) String() string {
 // until waits for the log to hold a text.
 func (l *logbook) until(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(l.String(), text); {
+	for deadline := time.Now().Add(3 * time.Minute); !strings.Contains(l.String(), text); {
 		if time.Now().After(deadline) {
 			t.Fatalf("the log never said %q:\n%s", text, l)
 		}
