@@ -6,6 +6,34 @@
 //
 //	conduit ──Accept──► entry (durable) ──feed──► Stream ──Step──► log + closings + due (one Batch) ──nudge──► courier
 //
-// Goroutines: Manager.Run owns the feed's reader, the janitor that evicts idle Streams and one worker for each Stream that
-// has work. An idle Stream owns none but its Step's. The only mutex is the Manager's, over the table of Streams.
+// # Rules
+//
+//   - A thread's state (Stream.live, what waits, the job in hand) is its worker's alone. What may block runs in apart, on a goroutine of
+//     its own, which is given what it needs beforehand, or asks the worker through own.
+//   - A Batch is handed to the store first; only then is its effect true in memory (live.take), and only then is an event emitted.
+//   - Whoever finds that the store says something else than memory gives memory up (lose) and reads again. Eight times in a row for a
+//     reason that stays, and the entries end (abandon).
+//   - A message ends in one place: with its final turn (finish, promote), with a line (notice), or in silence (endSilently).
+//   - Accept never calls the network and never waits for a worker; limits and rows of bots are counted in memory.
+//
+// # Where things are
+//
+//	what comes in      inbound, entry, address; accept (judge, store), limits, botloop
+//	what is stored     record (log, bindings, cursors), batch, store (the port), put (commits whose outcome is settled)
+//	the other ports    ports (People, Namer, Presenter, Fetcher, Blobs, Historian), command (Commander), admin (Guard)
+//	Streams            manager, wake, stream (work, next), apart and beside (what runs beside the worker), lose, whole, group
+//	a job              handle (screen, answer), gather in above, attach and textfile, prompt; converse (the Pattern), state (append,
+//	                   finish), failure, end; old (too late), dismiss, drop, stranger
+//	live state         hydrate, window, state; usage; fit, compact and compact_when (what the model's window holds)
+//	commands           command_run, command_stop, command_new, forget
+//	edits, deletions   signal (which message is meant), change (what becomes of it)
+//	the model's door   gate (people take turns), spare (calls that nobody waits for)
+//	signs              presence
+//	the operator       doors, tidy, drop
+//
+// # Goroutines
+//
+// Manager.Run owns the feed's reader, the janitor that evicts idle Streams, the eraser, and one worker for each Stream that has work. An
+// idle Stream owns none but its Step's. The Manager's mutex guards the table of Streams; the gate, the limits and the signs have one each,
+// under which nothing blocks.
 package session

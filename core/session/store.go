@@ -84,7 +84,8 @@ type Totals struct {
 	Waiting uint64
 }
 
-// Reader reads. What it returns is durable and may be old; it is the caller's own copy.
+// Reader reads. What it returns is durable and may be old; it is the caller's own copy. EntriesAt, Waiting and Heard leave out entries
+// that can't be read: those hold up nobody but themselves.
 type Reader interface {
 	// Entry returns one entry; ok is false where there is none.
 	Entry(ctx context.Context, id EntryID) (e StoredEntry, ok bool, err error)

@@ -63,22 +63,36 @@ func (s *Store) Entries(ctx context.Context, a session.Address, after string, li
 	return decodeEntries(raw)
 }
 
+// readableOf decodes entries. One that can't be read is left out: it holds up nobody but itself.
+func (s *Store) readableOf(raw []rawEntry) []session.StoredEntry {
+	out := make([]session.StoredEntry, 0, len(raw))
+	for _, r := range raw {
+		e, err := decodeEntry(r.id, r.body)
+		if err != nil {
+			s.opts.Logger.Error("entry left out", "entry", r.id.String(), "err", err)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
 // EntriesAt implements session.Reader. Of more than limit entries it returns those with the highest keys.
 func (s *Store) EntriesAt(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
 	var raw []rawEntry
-	err := s.view(ctx, func(b *bolt.Bucket) (err error) {
-		raw, err = entriesAt(b, a, limit)
-		return err
+	err := s.view(ctx, func(b *bolt.Bucket) error {
+		raw = entriesAt(b, a, limit)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(raw)
-	return decodeEntries(raw)
+	return s.readableOf(raw), nil
 }
 
 // entriesAt walks backwards from the address's last key; chunks lie in between.
-func entriesAt(b *bolt.Bucket, a session.Address, limit int) (raw []rawEntry, err error) {
+func entriesAt(b *bolt.Bucket, a session.Address, limit int) (raw []rawEntry) {
 	prefix := textKey(famEntry, string(a), "")
 	c := b.Cursor()
 	after := append(bytes.Clone(prefix), 0xff) // above every UTF-8 text
@@ -95,11 +109,11 @@ func entriesAt(b *bolt.Bucket, a session.Address, limit int) (raw []rawEntry, er
 		}
 		body, _, err := read(b, k)
 		if err != nil {
-			return nil, corrupt(bytes.Clone(k), err)
+			body = nil // which can't be decoded
 		}
 		raw = append(raw, rawEntry{session.EntryID{Address: a, Key: key}, bytes.Clone(body)})
 	}
-	return raw, nil
+	return raw
 }
 
 // entriesAfter seeks from one entry to the next: chunks lie in between.
@@ -125,24 +139,24 @@ func entriesAfter(b *bolt.Bucket, a session.Address, after string, limit int) (r
 // Waiting implements session.Reader.
 func (s *Store) Waiting(ctx context.Context, a session.Address) ([]session.StoredEntry, error) {
 	var raw []rawEntry
-	err := s.view(ctx, func(b *bolt.Bucket) (err error) {
+	err := s.view(ctx, func(b *bolt.Bucket) error {
 		prefix := textKey(famWaiting, string(a), "")
 		c := b.Cursor()
-		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix) && err == nil; k, _ = c.Next() {
-			raw, err = appendListed(b, raw, k)
+		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+			raw = appendListed(b, raw, k)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return decodeEntries(raw)
+	return s.readableOf(raw), nil
 }
 
 // Heard implements session.Reader.
 func (s *Store) Heard(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
 	var raw []rawEntry
-	err := s.view(ctx, func(b *bolt.Bucket) (err error) {
+	err := s.view(ctx, func(b *bolt.Bucket) error {
 		prefix := textKey(famHeard, string(a), "")
 		c := b.Cursor()
 		k, _ := c.Seek(append(bytes.Clone(prefix), 0xff)) // above every UTF-8 text
@@ -151,29 +165,30 @@ func (s *Store) Heard(ctx context.Context, a session.Address, limit int) ([]sess
 		} else {
 			k, _ = c.Prev()
 		}
-		for ; bytes.HasPrefix(k, prefix) && len(raw) < limit && err == nil; k, _ = c.Prev() {
-			raw, err = appendListed(b, raw, k)
+		for ; bytes.HasPrefix(k, prefix) && len(raw) < limit; k, _ = c.Prev() {
+			raw = appendListed(b, raw, k)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(raw)
-	return decodeEntries(raw)
+	return s.readableOf(raw), nil
 }
 
-// appendListed adds the entry that a key of the index of waiting or of heard entries names.
-func appendListed(b *bolt.Bucket, raw []rawEntry, k []byte) ([]rawEntry, error) {
+// appendListed adds the entry that a key of the index of waiting or of heard entries names. One that isn't there, or not whole, has no
+// body, which can't be decoded.
+func appendListed(b *bolt.Bucket, raw []rawEntry, k []byte) []rawEntry {
 	id, _, ok := entryOfWaiting(k)
 	if !ok {
-		return raw, corrupt(bytes.Clone(k), errShort)
+		return raw
 	}
-	body, ok, err := read(b, entryKey(id))
-	if err == nil && !ok {
-		err = errNoEntry
+	body, _, err := read(b, entryKey(id))
+	if err != nil {
+		body = nil
 	}
-	return append(raw, rawEntry{id, bytes.Clone(body)}), corrupt(entryKey(id), err)
+	return append(raw, rawEntry{id, bytes.Clone(body)})
 }
 
 // Address implements session.Reader.

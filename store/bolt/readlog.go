@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 
 	bolt "go.etcd.io/bbolt"
 
 	"orebot/core/ledger"
 	"orebot/core/session"
 )
-
-var errNoEntry = errors.New("it is listed, but isn't there")
 
 // rawRecord is a log record copied out of a read transaction and not yet decoded.
 type rawRecord struct {

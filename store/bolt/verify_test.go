@@ -101,3 +101,36 @@ func TestACorruptRecordIsNamed(t *testing.T) {
 	}
 	must(t, s, accept("another"))
 }
+
+// An entry that can't be read, whether it is odd or gone, holds up nobody but itself: the others of its address are listed.
+func TestAnUnreadableEntryIsLeftOutOfLists(t *testing.T) {
+	heard := func(key string) session.Batch { return expiring(entry(key, session.EntryHeard, 0), session.Revision{}, noon()) }
+	for name, damage := range map[string]func(*bolt.Bucket, []byte) error{
+		"odd":  func(b *bolt.Bucket, k []byte) error { return b.Put(k, []byte{formatV1, 1}) },
+		"gone": func(b *bolt.Bucket, k []byte) error { return b.Delete(k) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := filled(t)
+			for _, b := range []session.Batch{accept("another"), heard("h1"), heard("h2")} {
+				must(t, s, b)
+			}
+			rawly(t, s, func(b *bolt.Bucket) error {
+				return errors.Join(damage(b, entryKey(entry("open", 0, 0).ID)), damage(b, entryKey(entry("h1", 0, 0).ID)))
+			})
+			list := func(what string, f func() ([]session.StoredEntry, error), want string) {
+				t.Helper()
+				found, err := f()
+				var keys []string
+				for _, e := range found {
+					keys = append(keys, e.ID.Key)
+				}
+				if got := strings.Join(keys, " "); err != nil || got != want {
+					t.Errorf("%s: %q, %v, want %q", what, got, err, want)
+				}
+			}
+			list("waiting", func() ([]session.StoredEntry, error) { return s.Waiting(t.Context(), home) }, "another")
+			list("heard", func() ([]session.StoredEntry, error) { return s.Heard(t.Context(), home, 10) }, "h2")
+			list("all", func() ([]session.StoredEntry, error) { return s.EntriesAt(t.Context(), home, 10) }, "another ended h2")
+		})
+	}
+}
