@@ -26,9 +26,9 @@
 //	                   finish), failure, end; old (too late), dismiss, drop, stranger
 //	live state         hydrate, window, state; usage; fit, compact and compact_when (what the model's window holds)
 //	commands           command_run, command_stop, command_new, forget
-//	edits, deletions   signal (which message is meant), change (what becomes of it)
+//	edits, deletions   signal (which message is meant), change (what becomes of it), retell (its share of a turn)
 //	the model's door   gate (people take turns), spare (calls that nobody waits for)
-//	signs              presence
+//	signs              presence (pumps), signing (what is shown of a job)
 //	the operator       doors, tidy, drop
 //
 // # Goroutines
