@@ -104,7 +104,9 @@ func TestACorruptRecordIsNamed(t *testing.T) {
 
 // An entry that can't be read, whether it is odd or gone, holds up nobody but itself: the others of its address are listed.
 func TestAnUnreadableEntryIsLeftOutOfLists(t *testing.T) {
-	heard := func(key string) session.Batch { return expiring(entry(key, session.EntryHeard, 0), session.Revision{}, noon()) }
+	heard := func(key string) session.Batch {
+		return expiring(entry(key, session.EntryHeard, 0), session.Revision{}, noon())
+	}
 	for name, damage := range map[string]func(*bolt.Bucket, []byte) error{
 		"odd":  func(b *bolt.Bucket, k []byte) error { return b.Put(k, []byte{formatV1, 1}) },
 		"gone": func(b *bolt.Bucket, k []byte) error { return b.Delete(k) },
