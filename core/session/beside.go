@@ -75,10 +75,11 @@ func (s *Stream) promote(ctx context.Context, id ledger.TurnID) (ledger.Turn, er
 	recs := append([]LogRecord{{Kind: KindFinal, Final: &Final{Turn: id.Seq}}}, s.besides(j)...)
 	b := s.batch(recs...)
 	final := b.Log[0].Seq
-	if err := s.bill(&b, j); err != nil {
+	s.trim(&b)
+	b.State.Tokens.Answers++
+	if err := s.charge(&b, j.payer(), Tokens{Answers: 1}); err != nil {
 		return t, err
 	}
-	s.trim(&b)
 	s.end(&b, j, EndAnswered, id.Seq)
 	s.deliverAll(&b, j, final)
 	err := s.commitEnd(b)

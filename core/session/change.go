@@ -20,11 +20,16 @@ func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry, j *job) error {
 	next := *e
 	next.Inbound.Text, next.Inbound.Attachments, next.Inbound.Quotes, next.Inbound.Mentions = in.Text, in.Attachments, in.Quotes, in.Mentions
 	next.Edited, next.Oversize, next.Size = in.Version, sig.Oversize, sig.Size
-	var recs []LogRecord
+	var recs, rewrites []LogRecord
 	if e.Turn != 0 && s.live.broken == nil {
 		var err error
 		if recs, err = s.amend(e, &next); err != nil {
 			return err
+		}
+		if _, here := s.live.led.Turn(e.Turn); here && len(recs) > 0 { // what is made anew of the window says the new text
+			if rewrites, err = s.withSummaries(nil, e.Turn); err != nil {
+				return err
+			}
 		}
 		recs = append(recs, s.rewind(e, j)...)
 	}
@@ -32,7 +37,7 @@ func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry, j *job) error {
 	if reopened {
 		next.State, next.Thread, next.Turn, next.Inbound.Call = EntryOpen, ledger.ThreadID{}, 0, in.Call
 	}
-	if err := s.change(sig, &next, recs, nil); err != nil {
+	if err := s.change(sig, &next, recs, rewrites); err != nil {
 		return err
 	}
 	*e = next

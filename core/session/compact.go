@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -134,6 +136,7 @@ const summaryHead = "Summary of the earlier part of this conversation. It tells 
 // Errors for which a summary is thrown away.
 var (
 	errSummaryCut   = errors.New("session: the summary ran into its limit")
+	errSummaryBlind = errors.New("session: the server cut what was to be summarised")
 	errSummaryEmpty = errors.New("session: the summary says nothing")
 )
 
@@ -150,6 +153,8 @@ func (m *Manager) summarise(ctx context.Context, a asked, p provider.Provider) (
 	step := loop.New(loop.WithTransforms(m.cfg.Transform...), loop.WithDefaultSpec(m.cfg.Spec))
 	defer func() { _ = step.Close() }()
 	ctx = context.WithValue(ctx, systemKey{}, a.system)
+	var cut atomic.Bool
+	ctx = provider.WithProgress(ctx, func(p provider.Progress) { cut.Store(cut.Load() || p.Cut != nil) })
 	a.spec.MaxTokens, a.spec.Think, a.spec.NumCtx = a.c.tokens, "off", m.window(ctx, a.spec)
 	view := ledger.NewView(nil, append(a.c.turns[:len(a.c.turns):len(a.c.turns)], request(a.c.tokens)))
 	out, err := step.Turn(ctx, view, a.spec, p)
@@ -157,24 +162,43 @@ func (m *Manager) summarise(ctx context.Context, a asked, p provider.Provider) (
 		return ledger.Turn{}, err
 	}
 	turns := out.Turns()
-	return summaryOf(turns[len(turns)-1], a.c.covers)
+	t, err := summaryOf(turns[len(turns)-1], a.c.covers)
+	if err == nil && cut.Load() {
+		err = errSummaryBlind
+	}
+	return t, err
 }
 
 // summaryOf makes of an answer the turn that stands for those up to covers. One that was cut off is none: what it lacks would be lost.
 func summaryOf(answer ledger.Turn, covers ledger.Seq) (ledger.Turn, error) {
 	t := ledger.Turn{Role: ledger.RoleSystem, Covers: covers}
 	text := strings.TrimSpace(answer.Text())
+	cut := false
 	for _, a := range answer.Artifacts {
 		switch a := a.(type) {
 		case artifact.Finish:
-			return t, errSummaryCut
+			cut = true
 		case artifact.Usage:
 			t.Artifacts = append(t.Artifacts, a)
 		}
 	}
-	if !shows(text) || answer.HasToolCall() {
+	switch {
+	case cut:
+		return t, errSummaryCut
+	case !shows(text) || answer.HasToolCall() || refuses(text):
 		return t, errSummaryEmpty
 	}
 	t.Artifacts = append([]artifact.Artifact{artifact.Text{Content: summaryHead + text}}, t.Artifacts...)
 	return t, nil
+}
+
+// refuses reports whether a model says that it won't summarise: a short text that begins as those do. It would take the place of what was
+// said.
+func refuses(text string) bool {
+	if len(text) > 400 {
+		return false
+	}
+	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
+	return slices.ContainsFunc([]string{"i'm sorry", "i am sorry", "sorry", "i can't", "i cannot", "i'm unable", "i am unable", "i won't",
+		"i'm not able", "i am not able", "as an ai", "unfortunately, i"}, func(s string) bool { return strings.HasPrefix(text, s) })
 }

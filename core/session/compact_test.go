@@ -217,32 +217,79 @@ func TestOlderTurnsAreSummarised(t *testing.T) {
 	})
 }
 
-// Who writes while a summary is made doesn't wait for it: it is given up, the prompt is cut instead, and the chat knows.
-func TestNobodyWaitsForASummary(t *testing.T) {
+// Who writes while a summary is made doesn't wait for it: it is given up. Only a question that doesn't fit waits, and then nothing is
+// gone from its prompt without standing in a summary.
+func TestNobodyWaitsForASummaryUnlessItWouldNotFit(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		p := newTalker(fitWindow)
 		p.slow = 10 * time.Second
 		b := start(t, mem, &p.scripted, fitting)
-		for i := range 30 {
-			b.ask(msg(dm, "slack:U1", question(i)), 5*time.Second) // ask waits for the answer in no time
-			if got := names(p.asks[len(p.asks)-1]); got[len(got)-1] != fmt.Sprintf("q#%d", i) || i > 20 && len(got) > 15 {
-				t.Fatalf("prompt %d knows of %v", i, got)
+		waited := 0
+		for i := range 40 {
+			in := msg(dm, "slack:U1", question(i))
+			b.accept(in)
+			synctest.Wait()
+			if b.entry(in).State != session.EntryEnded {
+				waited++
+				time.Sleep(p.slow)
+				synctest.Wait()
 			}
+			b.ended(in, session.EndAnswered)
+			if got := names(p.asks[len(p.asks)-1]); len(got) != i+1 {
+				t.Errorf("prompt %d knows of %v", i, got)
+			}
+			time.Sleep(5 * time.Second) // a summary takes longer
+			synctest.Wait()
 		}
-		if len(b.summaries(dm)) > 0 {
-			t.Error("a summary that was given up is on the log")
-		}
-		if _, sums := p.counts(); sums == 0 {
-			t.Error("no summary was begun")
+		_, sums := p.counts()
+		if n := len(b.summaries(dm)); n != waited || n < 2 || waited > 8 || sums <= n {
+			t.Errorf("%d summaries of %d that were begun; %d questions waited", n, sums, waited)
 		}
 		equal(t, "notes", b.notes(dm), []string{"Older messages no longer fit; I keep a summary."})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if len(b.summaries(dm)) == 0 {
-			t.Error("no summary was made once it was quiet")
-		}
 		b.stopLife()
 	})
+}
+
+// Where no summary can be had, whoever waits for it gets an answer all the same, and the chat is told; a stop ends the wait at once.
+func TestWhoWaitsForASummaryIsAnsweredOrStopped(t *testing.T) {
+	for name, slow := range map[string]time.Duration{"fails": 0, "hangs": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				p := newTalker(fitWindow)
+				p.slow = slow
+				p.summary = func([]ledger.Turn) ([]artifact.Artifact, error) { return nil, errors.New("boom") }
+				b := start(t, mem, &p.scripted, fitting, commanded(mem))
+				for i := range 20 {
+					in := msg(dm, "slack:U1", question(i))
+					b.accept(in)
+					time.Sleep(61 * time.Second)
+					synctest.Wait()
+					b.ended(in, session.EndAnswered)
+				}
+				equal(t, "notes", b.notes(dm), []string{"Older messages no longer fit."})
+				if slow == 0 {
+					b.stopLife()
+					return
+				}
+				for i := 20; i < 60; i++ {
+					in, stop := msg(dm, "slack:U1", question(i)), msg(dm, "slack:U1", "/stop")
+					b.accept(in)
+					synctest.Wait()
+					if b.entry(in).State == session.EntryEnded {
+						continue
+					}
+					b.accept(stop)
+					synctest.Wait()
+					b.ended(in, session.EndWithdrawn)
+					b.ended(stop, session.EndNoticed)
+					b.stopLife()
+					return
+				}
+				t.Error("nobody waited")
+				b.stopLife()
+			})
+		})
+	}
 }
 
 // A summary that was cut off, or says nothing, or fails is thrown away, and not tried again with each answer.
@@ -522,6 +569,35 @@ func TestADeletionReachesSummaries(t *testing.T) {
 		for _, s := range b.summaries(dm) {
 			if strings.Contains(whole([]ledger.Turn{s}), "q#0 ") {
 				t.Error("a summary on the log still says it")
+			}
+		}
+		b.stopLife()
+	})
+}
+
+// An edited message reaches the model behind a summary too: what was made of the old text is made anew.
+func TestAnEditReachesSummaries(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := newTalker(fitWindow)
+		b := start(t, mem, &p.scripted, fitting)
+		old := msg(dm, "slack:U1", question(0))
+		b.ask(old, 0)
+		for i := 1; i < 30; i++ {
+			b.ask(msg(dm, "slack:U1", question(i)), time.Minute)
+		}
+		if len(b.summaries(dm)) == 0 {
+			t.Fatal("no summary")
+		}
+		b.accept(msg(dm, "slack:U1", question(99), func(in *session.Inbound) {
+			in.Signal, in.Target, in.TargetKey, in.Version = session.SignalEdit, old.Message, old.Key, "2"
+		}))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for i := 30; i < 33; i++ {
+			b.ask(msg(dm, "slack:U1", question(i)), time.Minute)
+			got := names(p.asks[len(p.asks)-1])
+			if slices.Contains(got, "q#0") || i > 30 && (len(got) != i+1 || !slices.Contains(got, "q#99")) {
+				t.Errorf("prompt %d knows of %v", i, got)
 			}
 		}
 		b.stopLife()

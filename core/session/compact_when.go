@@ -30,16 +30,17 @@ func (s *Stream) compactIdle() {
 			return
 		}
 		if err := s.compactNow(c); err != nil {
-			s.notCompacted(err, size)
+			if err := s.notCompacted(err, size); err != nil {
+				s.lose(err, nil)
+			}
 			return
 		}
-		s.failedAt = 0
 	}
 }
 
 // compactNow waits for a while, has the summary made and commits it.
 func (s *Stream) compactNow(c *compaction) error {
-	a := s.asking(c)
+	a, person := s.asking(c), s.lastAsker()
 	var t ledger.Turn
 	err := s.untilCalled(func(ctx context.Context) (err error) {
 		if err := sleep(ctx, compactAfter); err != nil {
@@ -48,12 +49,22 @@ func (s *Stream) compactNow(c *compaction) error {
 		t, err = s.m.summarise(ctx, a, spare{s.m.model})
 		return err
 	})
+	s.countTokens(t)
 	if err != nil {
+		s.owe(person, t)
 		return err
 	}
+	return s.keep(t, person)
+}
+
+// keep puts a summary on the log, in a Batch of its own.
+func (s *Stream) keep(t ledger.Turn, person string) error {
 	t = s.stamp(t)
-	s.countTokens(t)
-	if err := s.commit(s.batch(turnRecord(t))); err != nil {
+	b := s.batch(turnRecord(t))
+	if err := s.charge(&b, person, tokensOf(t)); err != nil {
+		return err
+	}
+	if err := s.commit(b); err != nil {
 		return err
 	}
 	s.compacted(t)
@@ -61,27 +72,29 @@ func (s *Stream) compactNow(c *compaction) error {
 }
 
 func (s *Stream) compacted(t ledger.Turn) {
-	s.counts = promptCount{}
+	s.counts, s.failedAt = promptCount{}, 0
 	s.m.cfg.Logger.Info("older turns summarised", observe.KeyThread, s.thread.String(), observe.KeySeq, t.ID.Seq, "covers", t.Covers)
 }
 
 // notCompacted notes why there is no summary. After a failure the next try waits until the conversation has grown.
-func (s *Stream) notCompacted(err error, size int) {
+// What is left is an error of the store.
+func (s *Stream) notCompacted(err error, size int) error {
 	var st *storeError
 	switch {
 	case errors.As(err, &st):
-		s.lose(err, nil)
+		return err
 	case errors.Is(err, errCalled), errors.Is(err, errNoSpare), s.m.spare.Err() != nil:
 		s.m.cfg.Logger.Debug("summary put off", observe.KeyThread, s.thread.String(), observe.KeyError, err)
 	default:
 		s.failedAt = size
 		s.m.cfg.Logger.Warn("summary thrown away", observe.KeyThread, s.thread.String(), observe.KeyError, err)
 	}
+	return nil
 }
 
 // extent is what a compaction is measured by, with the model's window.
 func (s *Stream) extent(window int) extent {
-	return extent{window: window, at: s.m.cfg.CompactAt, fixed: s.fixed, scale: s.fit().Scale}
+	return extent{window: window, at: s.m.cfg.CompactAt, fixed: s.live.state.Fit.Fixed, scale: s.fit().Scale}
 }
 
 func (s *Stream) asking(c *compaction) asked {
@@ -135,6 +148,10 @@ func (s *Stream) compact(j *job, eff Effect) error {
 		}
 		return err
 	})
+	s.countTokens(t)
+	if err != nil {
+		s.owe(j.payer(), t)
+	}
 	switch {
 	case s.m.turns.Err() != nil:
 		return errShutdown
@@ -145,9 +162,8 @@ func (s *Stream) compact(j *job, eff Effect) error {
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
 	t = s.stamp(t)
-	s.countTokens(t)
 	e := replying(eff.Say(Outcome{Done: true}))
-	e.lead = []LogRecord{turnRecord(t)}
+	e.lead, e.cost = []LogRecord{turnRecord(t)}, tokensOf(t)
 	e.with = func(b *Batch) { b.State.Fit.Told = true }
 	if err := s.notice(j, e); err != nil {
 		return err
@@ -166,7 +182,7 @@ func (s *Stream) withSummaries(rewrites []LogRecord, seq ledger.Seq) ([]LogRecor
 			return nil, err
 		}
 		for _, r := range recs {
-			if r.Kind == KindTurn && r.Turn != nil && r.Turn.Covers >= seq {
+			if r.Kind == KindTurn && r.Turn != nil && r.Turn.Covers >= seq && len(r.Turn.Artifacts) > 0 {
 				r.Turn.Artifacts = nil
 				of = append(of, r)
 			}

@@ -62,7 +62,11 @@ func (s *Stream) attempt(ctx context.Context, j *job, a asked) (err error) {
 		}
 	}()
 	ctx = context.WithValue(ctx, systemKey{}, a.system)
-	ctx, spec := s.m.planned(ctx, j.plan, a.spec)
+	planned, spec := s.m.planned(ctx, j.plan, a.spec)
+	if err := s.makeRoom(ctx, j); err != nil {
+		return err
+	}
+	ctx = planned
 	st := boundState{s}
 	if j.turn == 0 {
 		var arts []artifact.Artifact

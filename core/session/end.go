@@ -26,6 +26,7 @@ type ending struct {
 	lead     []LogRecord   // before the end record
 	withdraw []StoredEntry // messages that end along with the job's, withdrawn
 	with     func(*Batch)  // changes the Batch last
+	cost     Tokens        // of what stands in lead
 }
 
 // notice ends a job's messages with a line in the chat: one Batch with the end record, the ends and what is due. Only then is the
@@ -47,6 +48,9 @@ func (s *Stream) notice(j *job, e ending) error {
 	s.end(&b, gone, EndWithdrawn, seq)
 	s.deliver(&b, j.addr, seq)
 	b.Small = e.small
+	if err := s.charge(&b, j.payer(), e.cost); err != nil {
+		return err
+	}
 	if e.with != nil {
 		e.with(&b)
 	}

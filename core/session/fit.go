@@ -19,6 +19,7 @@ type Fit struct {
 	Model  string     `json:"m,omitempty"`
 	Scale  float64    `json:"x,omitempty"`    // tokens that the server counts for each estimated one; 0: not known yet
 	Window int        `json:"w,omitempty"`    // where the server has cut a prompt: what it seems to read; 0: it never did
+	Fixed  int        `json:"f,omitempty"`    // what prompts hold beside the path, estimated
 	From   ledger.Seq `json:"from,omitempty"` // the first turn that fitted the last prompt; 0: all did
 	Told   bool       `json:"told,omitempty"` // the chat knows that not everything fits
 	Cut    bool       `json:"cut,omitempty"`  // a server has cut a prompt
@@ -84,10 +85,10 @@ func (s *Stream) measure(j *job, t ledger.Turn) {
 	fit.From, s.window = p.From, p.Window
 	path := s.live.turns()
 	now := promptCount{model: fit.Model, from: p.From + p.Skip, fixed: p.Fixed, raw: p.Raw, withPicture: hasPicture(path)}
-	s.fixed = p.Fixed
+	fit.Fixed = p.Fixed
 	if len(path) > 0 && path[0].Covers != 0 {
 		now.lead = path[0].ID.Seq
-		s.fixed -= budget.Estimate(path[0])
+		fit.Fixed -= budget.Estimate(path[0])
 	}
 	for _, a := range t.Artifacts {
 		if u, ok := a.(artifact.Usage); ok && u.PromptTokens > 0 {
@@ -183,7 +184,7 @@ func (s *Stream) tellFit(j *job) {
 		return
 	}
 	line := noteCut
-	if s.m.cfg.CompactAt > 0 {
+	if len(path) > 0 && path[0].Covers != 0 {
 		line = noteSummary
 	}
 	j.tellBeside(line)

@@ -20,10 +20,11 @@ type live struct {
 	state  Thread
 	places map[Address]*served
 	step   *loop.Step
-	spent  spent      // what was added last to a person's usage
-	aside  ledger.Seq // the question that was set aside last, while nothing else has been asked
-	broken error      // the log can't be decoded: no turns, only end records
-	job    *job       // the one whose turns are being appended
+	spent  spent             // what was added last to a person's usage
+	owed   map[string]Tokens // by person: of calls whose answers weren't kept, not charged yet
+	aside  ledger.Seq        // the question that was set aside last, while nothing else has been asked
+	broken error             // the log can't be decoded: no turns, only end records
+	job    *job              // the one whose turns are being appended
 }
 
 // served is what the worker knows of an address bound to its thread.

@@ -29,6 +29,16 @@ func (b boundState) Append(ctx context.Context, t ledger.Turn) (stamped ledger.T
 }
 
 func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error) {
+	s.countTokens(t)
+	stamped, err := s.enter(ctx, t)
+	if err != nil {
+		s.owe(s.payer(), t)
+	}
+	return stamped, err
+}
+
+// enter is append, but for what the turn has cost.
+func (s *Stream) enter(ctx context.Context, t ledger.Turn) (ledger.Turn, error) {
 	if j := s.live.job; j != nil && j.stop != nil {
 		return ledger.Turn{}, errStopped
 	}
@@ -36,7 +46,6 @@ func (s *Stream) append(ctx context.Context, t ledger.Turn) (ledger.Turn, error)
 		return ledger.Turn{}, err
 	}
 	t = s.stamp(t)
-	s.countTokens(t)
 	s.measure(s.live.job, t)
 	s.signTools(t)
 	t.ShowReasoning = t.Role == ledger.RoleAssistant && !t.HasToolCall() && s.showsReasoning() && t.Reasoning() != ""
@@ -165,6 +174,9 @@ func (s *Stream) submit(j *job, t ledger.Turn) error {
 // doesn't reset the starts, because the tool may be what brings the process down.
 func (s *Stream) progress(j *job, t ledger.Turn) error {
 	b := s.batch(turnRecord(t))
+	if err := s.charge(&b, j.payer(), tokensOf(t)); err != nil {
+		return err
+	}
 	if t.Final() { // beside the answer of a job
 		for a := range s.live.places {
 			s.deliver(&b, a, t.ID.Seq)
@@ -191,7 +203,7 @@ func (s *Stream) finish(j *job, t ledger.Turn) error {
 	s.tellFit(j)
 	b := s.batch(append([]LogRecord{turnRecord(t)}, s.besides(j)...)...)
 	s.trim(&b)
-	if err := s.bill(&b, j, t); err != nil {
+	if err := s.charge(&b, j.payer(), tokensOf(t)); err != nil {
 		return err
 	}
 	s.end(&b, j, EndAnswered, t.ID.Seq)

@@ -36,7 +36,6 @@ type Stream struct {
 	alarm    *time.Timer           // wakes the thread after rest
 	live     *live
 	window   int         // the model's, in tokens, as of the last prompt; 0: not known yet
-	fixed    int         // what prompts hold beside the path, estimated
 	counts   promptCount // the last prompt that a server has counted
 	failedAt int         // how long the path was, in tokens, when no summary could be made; 0: none has failed
 	retries  int         // times in a row that the thread had to be read again

@@ -53,36 +53,73 @@ type spent struct {
 	cost Tokens
 }
 
-// bill adds to the Batch that ends an exchange what that has cost the person who asked: its turns on the path, and those that the Batch
-// appends.
-func (s *Stream) bill(b *Batch, j *job, fresh ...ledger.Turn) error {
-	var sum Tokens
-	for _, t := range fresh {
-		sum = sum.Plus(tokensOf(t))
-	}
-	for _, o := range s.live.turns() {
-		if o.ID.Seq > j.turn && o.Covers == 0 {
-			sum = sum.Plus(tokensOf(o))
-		}
-	}
-	person := j.first().Inbound.Author.ID
-	if sum.In+sum.Out == 0 || person == "" {
+// charge adds to a Batch what a call of the model has cost the person for whom it was, and what earlier ones did whose answers weren't
+// kept; their share of the thread's sum too. Each call is charged in the Batch that keeps its turn, so that the sums of people, days and
+// threads agree whatever ends in between.
+func (s *Stream) charge(b *Batch, person string, cost Tokens) error {
+	owed := s.live.owed[person]
+	cost = cost.Plus(owed)
+	if cost == (Tokens{}) || person == "" {
 		return nil
 	}
-	sum.Answers = 1
 	rec, err := s.account(usageKey(person, time.Now(), s.thread))
 	if err != nil {
 		return err
 	}
-	rec.cost = rec.cost.Plus(sum)
+	if cost.In+cost.Out == 0 && rec.cost == (Tokens{}) {
+		return nil // nobody has counted anything
+	}
+	rec.cost = rec.cost.Plus(cost)
 	value, err := json.Marshal(rec.cost)
 	if err != nil {
 		return err
 	}
 	b.Small = append(b.Small, SmallWrite{Space: usageSpace, Key: rec.key, Rev: rec.rev, Value: value})
+	b.State.Tokens = b.State.Tokens.Plus(owed)
 	rec.rev = b.ID
 	s.live.spent = rec
+	delete(s.live.owed, person)
 	return nil
+}
+
+// owe keeps in mind, until the next charge, what a call has cost whose answer isn't kept.
+func (s *Stream) owe(person string, t ledger.Turn) {
+	cost := tokensOf(t)
+	cost.Answers = 0
+	if s.live == nil || cost == (Tokens{}) {
+		return
+	}
+	if s.live.owed == nil {
+		s.live.owed = map[string]Tokens{}
+	}
+	s.live.owed[person] = s.live.owed[person].Plus(cost)
+}
+
+// payer is for whom the turns of a job are.
+func (j *job) payer() string {
+	if j == nil || len(j.entries) == 0 {
+		return ""
+	}
+	return j.first().Inbound.Author.ID
+}
+
+// payer is for whom the turns are that are appended now.
+func (s *Stream) payer() string {
+	if s.live == nil {
+		return ""
+	}
+	return s.live.job.payer()
+}
+
+// lastAsker is for whom a summary is that nobody asked for: who asked the newest question that it helps to answer.
+func (s *Stream) lastAsker() string {
+	path := s.live.turns()
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i].Role == ledger.RoleUser && path[i].Author != "" {
+			return path[i].Author
+		}
+	}
+	return ""
 }
 
 // account returns a usage record, from the store where it isn't the one written last.

@@ -100,7 +100,7 @@ func (f *fitting) check() error {
 		return nil
 	}
 	all := f.p.Tokens(f.fixed + f.costs[f.asked])
-	if all <= f.p.Window-f.p.Window/leastShare {
+	if _, most := f.p.Full(); all <= most {
 		return nil
 	}
 	return &TooLargeError{Tokens: f.p.Tokens(f.costs[f.asked]), Room: max(f.p.Room()-f.p.Tokens(f.fixed), 0)}
@@ -115,7 +115,7 @@ func (f *fitting) fit() {
 			f.start = kept
 		}
 	}
-	if f.tokens() <= f.p.Window-f.p.Window/fullShare {
+	if full, _ := f.p.Full(); f.tokens() <= full {
 		return
 	}
 	for f.start < f.asked && f.tokens() > room*3/4 {

@@ -26,6 +26,12 @@ type Plan struct {
 // Room is how many tokens a prompt should have: the rest of the window is left for the answer.
 func (p *Plan) Room() int { return p.Window - p.Window/answerShare }
 
+// Full is how far a conversation may grow before something has to be left out, and Most how much a question may be, with what is always
+// there, to be asked at all; both in tokens.
+func (p *Plan) Full() (full, most int) {
+	return p.Window - p.Window/fullShare, p.Window - p.Window/leastShare
+}
+
 // Shares of the window that are left for the answer: a quarter, as a rule. A conversation may grow into that until an eighth is left,
 // so that there is time to summarise it before something must be left out; a question for which less than a sixteenth would be left
 // isn't asked.
