@@ -162,6 +162,7 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		ShutdownGrace: c.ShutdownGrace.D(),
 		IdleEvict:     c.Session.IdleEvict.D(),
 		KeepEntries:   max(24*time.Hour, c.Slack.CatchUp.D()),
+		Retention:     c.Session.Retention.D(),
 		OneByOne:      c.Chat.Queue == "fifo",
 		WindowBytes:   windowBytes(c),
 		CompactAt:     c.Chat.CompactAt,

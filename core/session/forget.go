@@ -21,7 +21,8 @@ const spaceForgotten = "forgotten"
 type grave struct {
 	Threads   []ledger.ThreadID `json:"threads"`
 	Addresses []Address         `json:"addrs"`
-	Command   Inbound           `json:"cmd"` // without its content: what was written before it goes
+	Command   Inbound           `json:"cmd"`            // without its content: what was written before it goes
+	Only      bool              `json:"only,omitempty"` // no more than what the threads' own messages said
 }
 
 // forgetAll lets a conversation be deleted, with those before it at its addresses. One Batch unbinds them, drops what is due, and
@@ -252,7 +253,7 @@ func (g grave) holds(e Entry, fresh string) bool {
 		return false
 	case slices.Contains(g.Threads, e.Thread):
 		return true
-	case e.Thread.String() == fresh:
+	case g.Only || e.Thread.String() == fresh:
 		return false
 	case e.ID.Address == g.Command.Address:
 		return !before(g.Command, e.Inbound)

@@ -56,6 +56,7 @@ type Config struct {
 	MaxAge        time.Duration // an older question gets a line, not an answer; 0: any age is answered
 	ShutdownGrace time.Duration // how long turns in flight may finish after Run's ctx has ended
 	IdleEvict     time.Duration // 0: 10 minutes
+	Retention     time.Duration // how long a conversation may be idle before it is deleted for good; 0: any time
 	KeepEntries   time.Duration // how long an ended entry guards against its duplicates; at least 24 hours
 	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author
 	Limits        Limits        // of one person
@@ -177,6 +178,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	own.Go(func() { m.evictIdle(ctx) })
 	own.Go(func() { m.signs.sweep(ctx) })
 	own.Go(func() { m.eraseForgotten(ctx) })
+	own.Go(func() { m.retire(ctx) })
 	err := m.cfg.Store.Watch(ctx, m.wake)
 	cancel() // the feed may have failed of its own accord
 	m.drain()

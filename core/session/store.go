@@ -111,6 +111,8 @@ type Reader interface {
 	Places(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
 	// Pending returns up to limit addresses of any conduit at which entries wait, in order, after the given one; at the same cost.
 	Pending(ctx context.Context, after Address, limit int) ([]Address, error)
+	// Bound returns up to limit addresses of any conduit that are bound to a thread, in order, after the given one.
+	Bound(ctx context.Context, after Address, limit int) ([]Address, error)
 	// Presences returns up to limit addresses of a conduit that have a presence, in order, after the given one.
 	Presences(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
 	// Message looks a platform message up.

@@ -4,7 +4,6 @@ package config
 // into effect takes it out here; nothing else depends on this list.
 func Pending() map[string]string {
 	return map[string]string{
-		"link.enabled":      "not in effect yet; conversations can't be linked",
-		"session.retention": "not in effect yet; conversations are kept",
+		"link.enabled": "not in effect yet; conversations can't be linked",
 	}
 }

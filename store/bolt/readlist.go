@@ -19,6 +19,11 @@ func (s *Store) Pending(ctx context.Context, after session.Address, limit int) (
 	return s.addresses(ctx, famWaiting, "", after, limit)
 }
 
+// Bound implements session.Reader.
+func (s *Store) Bound(ctx context.Context, after session.Address, limit int) ([]session.Address, error) {
+	return s.addresses(ctx, famBinding, "", after, limit)
+}
+
 // Presences implements session.Reader.
 func (s *Store) Presences(ctx context.Context, conduit string, after session.Address, limit int) ([]session.Address, error) {
 	return s.addresses(ctx, famPresence, conduit+":", after, limit)

@@ -56,7 +56,7 @@ func TestSessionsSurviveOnTheRealFile(t *testing.T) {
 			Author: session.Author{ID: fmt.Sprintf("slack:U%d", i), Known: true}, Call: session.CallDirect, Text: "<" + key + ">", At: time.Now()})
 	}
 	rnd := rand.New(rand.NewPCG(7, 7))
-	for range 12 {
+	for range 7 { // a message that is there at eight such deaths is given up, by design
 		live(t, path, rnd.Int64N(40), all)
 	}
 	live(t, path, 1<<40, all)

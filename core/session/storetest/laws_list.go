@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"orebot/core/ledger"
 	"orebot/core/session"
 )
 
@@ -15,6 +16,7 @@ func listLaws() []law {
 	return []law{
 		{"places are listed once each, by conduit", places},
 		{"places at which entries wait are listed", pending},
+		{"bound addresses are listed once each", bound},
 		{"presences are listed by conduit", presences},
 		{"small values are listed by key, within their space", smallList},
 	}
@@ -98,6 +100,21 @@ func pending(f *fixture) {
 	f.reopen()
 	for _, n := range []int{1, 2, 100} {
 		f.listed("pending", f.pages(n, f.Store.Pending), want)
+	}
+}
+
+func bound(f *fixture) {
+	want := append([]session.Address{"slac:T1/C1"}, append(around, "telegram:1")...)
+	for i, a := range want {
+		b := session.Batch{ID: session.NewBatchID()}
+		long := make([]ledger.ThreadID, 1+300*(i%2)) // so that some go on in chunks
+		b.Bindings = []session.BindingWrite{{Address: a, Binding: session.Binding{Thread: threadNo(1 + i), From: 1, Left: long}}}
+		f.must(b)
+	}
+	f.must(accept(message("slack:T1/unbound", "1", "1")))
+	f.reopen()
+	for _, n := range []int{1, 2, 100} {
+		f.listed("bound", f.pages(n, f.Store.Bound), want)
 	}
 }
 

@@ -30,6 +30,19 @@ func (m *Memory) Pending(ctx context.Context, after session.Address, limit int) 
 	return page(all, after, limit), ctx.Err()
 }
 
+// Bound implements session.Reader.
+func (m *Memory) Bound(ctx context.Context, after session.Address, limit int) ([]session.Address, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []session.Address
+	for name := range m.records {
+		if a, ok := strings.CutPrefix(name, "binding "); ok {
+			all = append(all, session.Address(a))
+		}
+	}
+	return page(all, after, limit), ctx.Err()
+}
+
 // Presences implements session.Reader.
 func (m *Memory) Presences(ctx context.Context, conduit string, after session.Address, limit int) ([]session.Address, error) {
 	m.mu.Lock()
