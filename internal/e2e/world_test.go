@@ -37,6 +37,7 @@ type world struct {
 	slackURL   string
 	tgURL      string
 	health     string // host:port
+	numCtx     int    // 0: plenty
 	ollamaTOML string // more of the [ollama] table
 	moreHosts  string // more of its hosts: `, "http://…"`
 	moreTOML   string // more tables
@@ -171,7 +172,7 @@ pace = "off"
 hosts = ["http://%s"%s]
 api_key = %q
 model = "test"
-num_ctx = 32768
+num_ctx = %d
 %s
 [limits]
 user_per_minute = 100000
@@ -179,7 +180,7 @@ user_waiting = 100000
 [http]
 listen = %q
 %s
-`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, w.ollamaTOML,
+`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, cmp.Or(w.numCtx, 32768), w.ollamaTOML,
 		w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
