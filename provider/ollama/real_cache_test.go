@@ -71,7 +71,7 @@ func TestRealServerReusesThePrompt(t *testing.T) {
 
 // Report 66: a stop is felt by the server at once: it serves the next call, though the one before would have gone on for long.
 func TestRealServerStopsWithTheCall(t *testing.T) {
-	p := realWith(t, func(c *ollama.Config) { c.FirstTokenTimeout = 20 * time.Second })
+	p := realWith(t, func(c *ollama.Config) { c.FirstTokenTimeout = 30 * time.Second })
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		ch, done := make(chan artifact.Artifact), make(chan error, 1)
@@ -111,7 +111,7 @@ func nextAfterAStop(t *testing.T, p *ollama.Provider) {
 // A stop while the prompt is still read ends the call at once. The server reads on, and serves the next call behind that: it looks
 // whether anybody waits with the first token only.
 func TestRealServerReadsOnAfterAStop(t *testing.T) {
-	p := realServer(t)
+	p := realWith(t, func(c *ollama.Config) { c.FirstTokenTimeout = time.Minute })
 	for i := range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
 		before, _ := slots(t)
