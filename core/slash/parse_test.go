@@ -83,6 +83,13 @@ func TestWhatIsACommand(t *testing.T) {
 		{dir, "/help@other_bot", ""},
 		{cmd, "model qwen3:8b", "model|qwen3:8b"},
 		{cmd, "/what is the time", ""},
+		{cmd, "/MODEL@OreBot  x", "model|x"},
+		{dir, "stop!!", "stop|"}, {dir, "STOP", "stop|"}, {men, " Stop. ", "stop|"}, {dir, "stop?", ""}, {dir, "stop it", ""},
+		{dir, "\uff0fstop", ""}, {dir, "\uff01stop", ""}, {dir, "\uff53\uff54\uff4f\uff50", ""}, // full width
+		{dir, "/st\u043ep", ""}, {dir, "/\u200bstop", ""}, {dir, "!ѕtop", ""}, // look-alikes
+		{dir, "`/stop`", ""}, {dir, "```\n/stop\n```", ""}, {dir, "> /stop", ""}, {dir, "please /stop", ""},
+		{dir, "/system " + strings.Repeat("é", 4000), "system|" + strings.Repeat("é", 4000)},
+		{dir, "/" + strings.Repeat("stop", 1000), ""}, {dir, "/stop\u00a0", "stop|"}, {dir, "/model\u00a0x", "model|x"},
 	} {
 		in := session.Inbound{Text: test.text, Call: test.call}
 		name, args, ok := c.Parse(in)
