@@ -40,6 +40,7 @@ type API struct {
 	people   cache
 	dms      dms
 	signs    silence
+	granted  *scopeWatch
 	rests    silence // methods that read, see politely
 
 	mu sync.Mutex
@@ -61,7 +62,7 @@ func Dial(a Account) *API {
 	if a.Timeout == 0 {
 		a.Timeout = 30 * time.Second
 	}
-	api := &API{account: a, redactor: secret.NewRedactor(a.BotToken, a.AppToken), gate: &gate{now: time.Now}}
+	api := &API{account: a, redactor: secret.NewRedactor(a.BotToken, a.AppToken), gate: &gate{now: time.Now}, granted: &scopeWatch{}}
 	api.client = slackgo.New(a.BotToken.Reveal(),
 		slackgo.OptionAppLevelToken(a.AppToken.Reveal()),
 		slackgo.OptionAPIURL(a.APIURL),
@@ -76,7 +77,7 @@ func (api *API) httpClient() doer {
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return doer{
 		http:     &http.Client{Transport: api.account.Transport, Timeout: api.account.Timeout, CheckRedirect: stay},
-		redactor: api.redactor, gate: api.gate,
+		redactor: api.redactor, gate: api.gate, granted: api.granted,
 	}
 }
 
@@ -85,11 +86,13 @@ type doer struct {
 	http     *http.Client
 	redactor *secret.Redactor
 	gate     *gate
+	granted  *scopeWatch
 }
 
 // Do sends a request; see http.Client.Do. An answer that says to wait always says for how long.
 func (d doer) Do(req *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(req.URL.Path, "/apps.connections.open") {
+	opens := strings.HasSuffix(req.URL.Path, "/apps.connections.open")
+	if opens {
 		if err := d.gate.wait(req.Context()); err != nil {
 			return nil, err
 		}
@@ -97,6 +100,9 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	resp, err := d.http.Do(req)
 	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
 		resp.Header.Set("Retry-After", waitSeconds(resp.Header.Get("Retry-After")))
+	}
+	if err == nil && !opens { // there they are the app token's
+		d.granted.seen(resp.Header)
 	}
 	return resp, d.redactor.Error(err)
 }

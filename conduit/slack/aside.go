@@ -42,13 +42,13 @@ func (p *poster) aside(ctx context.Context, a session.Address, at place, it cond
 	if answersCommand(it) && time.Since(it.Asked) < responseLife {
 		err := p.respond(ctx, it.ReplyURL, b)
 		if !errors.Is(err, errSpent) {
-			return err == nil, asideError("respond in", a, err)
+			return err == nil, p.asideError("respond in", a, err)
 		}
 		p.log.Debug("response URL spent", observe.KeyAddress, string(a), observe.KeyError, err)
 	}
 	if at.wide() && answersCommand(it) || it.Private && !direct(at) && time.Since(it.Asked) < whisperLife {
 		if done, err := p.whisper(ctx, at, it, b); done || err != nil {
-			return done, asideError("whisper in", a, p.api.clean(err))
+			return done, p.asideError("whisper in", a, p.api.clean(err))
 		}
 	}
 	if at.wide() && answersCommand(it) {
@@ -62,11 +62,11 @@ func (p *poster) aside(ctx context.Context, a session.Address, at place, it cond
 func direct(at place) bool { return strings.HasPrefix(at.channel, "D") }
 
 // asideError is the error of what was meant for one person.
-func asideError(doing string, a session.Address, err error) error {
+func (p *poster) asideError(doing string, a session.Address, err error) error {
 	if err == nil {
 		return nil
 	}
-	return classify(fmt.Errorf("slack: %s %s: %w", doing, a.Place(), err))
+	return p.judged(fmt.Errorf("slack: %s %s: %w", doing, a.Place(), err))
 }
 
 // whisper posts an ephemeral message to the asker. What Slack refuses for a reason of its own is not done.

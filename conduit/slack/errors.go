@@ -18,6 +18,7 @@ import (
 const (
 	defaultWait = 30 * time.Second // where Slack limits and doesn't say for how long
 	planWait    = 5 * time.Minute  // where the workspace's plan allows no more messages
+	scopeWait   = 5 * time.Minute  // where the app may not post, until the operator has acted
 	longestWait = time.Hour        // nothing that Slack says is believed for longer
 )
 

@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ func (s *Slack) identify(ctx context.Context) (identity, error) {
 		switch {
 		case err == nil:
 			s.cfg.Health.Set(false, "connecting to Slack")
-			s.checkScopes(header)
+			s.cfg.API.granted.watch(header, s.checkScopes)
 			return me, nil
 		case ctx.Err() != nil:
 			return identity{}, ctx.Err()
@@ -40,11 +39,13 @@ func (s *Slack) identify(ctx context.Context) (identity, error) {
 	}
 }
 
-// checkScopes tells of the scopes that the app lacks.
-func (s *Slack) checkScopes(header http.Header) {
-	if missing := missingScopes(header); len(missing) > 0 {
-		s.note(noteScopes, "the Slack app lacks scopes: "+strings.Join(missing, " ")+"; add them to the app and install it again")
+// checkScopes tells of the scopes that the app lacks, until it lacks none.
+func (s *Slack) checkScopes(missing []string) {
+	if len(missing) == 0 {
+		s.note(noteScopes, "")
+		return
 	}
+	s.note(noteScopes, "the Slack app lacks scopes: "+strings.Join(missing, " ")+"; add them to the app and install it again")
 }
 
 // pauseFor waits, or returns ctx's error.

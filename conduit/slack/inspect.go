@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	slackgo "github.com/slack-go/slack"
@@ -32,6 +33,33 @@ func missingScopes(header http.Header) []string {
 		}
 	}
 	return missing
+}
+
+// scopeWatch follows what the bot token may do: every answer lists it, so that an app which is installed again is seen to be whole.
+type scopeWatch struct {
+	mu   sync.Mutex
+	last string
+	tell func(missing []string)
+}
+
+// watch begins with what a header says, and calls tell, which mustn't call Slack, whenever a later one says something else.
+func (w *scopeWatch) watch(header http.Header, tell func(missing []string)) {
+	w.mu.Lock()
+	w.tell, w.last = tell, ""
+	w.mu.Unlock()
+	w.seen(header)
+}
+
+// seen notes what an answer says. One that says nothing changes nothing.
+func (w *scopeWatch) seen(header http.Header) {
+	granted := header.Get("X-OAuth-Scopes")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if granted == "" || granted == w.last || w.tell == nil {
+		return
+	}
+	w.last = granted
+	w.tell(missingScopes(header))
 }
 
 // Inspection is what an operator wants to know of an account before the bot runs.

@@ -13,9 +13,9 @@ type Noter interface {
 
 // Topics of notes.
 const (
-	noteShared = "connections"
-	noteScopes = "scopes"
-	noteMissed = "catch-up"
+	noteShared  = "connections"
+	noteScopes  = "scopes"
+	notePosting = "posting"
 )
 
 // notes are what holds now, so that each is said once.

@@ -214,7 +214,7 @@ func TestO6ClosedConversation(t *testing.T) {
 }
 
 func TestO7Revoked(t *testing.T) {
-	for _, code := range []string{"token_revoked", "account_inactive", "missing_scope"} {
+	for _, code := range []string{"token_revoked", "account_inactive"} {
 		t.Run(code, func(t *testing.T) {
 			inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 				ann, dm := r.chatOf("ann")

@@ -31,8 +31,9 @@ var (
 
 // poster posts parts and finds them again.
 type poster struct {
-	api *API
-	log *slog.Logger
+	api  *API
+	log  *slog.Logger
+	note func(topic, text string) // see Slack.note; nil: nobody is told
 
 	noFiles atomic.Bool // the operator was told that files can't be posted
 	uploads uploads
@@ -76,17 +77,38 @@ func (p *poster) publish(ctx context.Context, a session.Address, at place, it co
 	case at.thread != "" && msg.Timestamp == ts && msg.ThreadTimestamp == "":
 		return p.leaked(ctx, a, at, ts)
 	}
+	p.tell(notePosting, "")
 	return []string{ts}, nil
 }
 
 // refused is the error of a post. What answers a slash command may be for a conversation that the bot isn't in: that it can't be
 // posted there is no reason to end the place, where the next command can be answered again. It is dropped.
 func (p *poster) refused(a session.Address, it conduit.Item, err error) error {
-	e := classify(fmt.Errorf("slack: post to %s: %w", a.Place(), p.api.clean(withScopes(err))))
+	e := p.judged(fmt.Errorf("slack: post to %s: %w", a.Place(), p.api.clean(withScopes(err))))
 	if e.Class == conduit.Gone && answersCommand(it) {
 		p.log.Warn("answer to a slash command dropped", observe.KeyAddress, string(a), observe.KeyError, e)
 		return nil
 	}
+	return e
+}
+
+func (p *poster) tell(topic, text string) {
+	if p.note != nil {
+		p.note(topic, text)
+	}
+}
+
+// judged classifies the error of a message's post. A missing scope isn't the end of the Slack side: events, look-ups and response URLs
+// work without it, and what waits can be posted as soon as the app is installed again, under the same token.
+func (p *poster) judged(err error) *conduit.Error {
+	e := classify(err)
+	var code slackgo.SlackErrorResponse
+	if !errors.As(err, &code) || code.Err != "missing_scope" {
+		return e
+	}
+	p.tell(notePosting, "the Slack app may not post: it lacks the scope "+firstOf(code.Needed, "chat:write")+
+		"; add it to the app and install it again; what is to be posted waits")
+	e.Class, e.After = conduit.RetryAfter, scopeWait
 	return e
 }
 

@@ -81,7 +81,7 @@ func New(cfg Config) (*Slack, error) {
 	s.missed = newMissed(s)
 	cc := conduit.Config{
 		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(cfg.MaxParts),
-		Poster: &poster{api: cfg.API, log: s.log}, Place: channelOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
+		Poster: &poster{api: cfg.API, log: s.log, note: s.note}, Place: channelOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
 	}
 	if cfg.Paced {
 		cc.Pacer = conduit.NewPacer(paceAll(), paceOf)

@@ -80,9 +80,9 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		refuseFor(w, wait)
 		return
 	}
-	answer := s.answer(name, c, err)
+	answer, scopes := s.answer(name, c, err), s.opt.Scopes
 	s.mu.Unlock()
-	w.Header().Set("X-OAuth-Scopes", strings.Join(s.opt.Scopes, ","))
+	w.Header().Set("X-OAuth-Scopes", strings.Join(scopes, ","))
 	writeJSON(w, http.StatusOK, answer)
 }
 

@@ -46,6 +46,13 @@ type Options struct {
 	Seed       uint64                   // of AnyOrder, and of which connection gets an envelope
 }
 
+// Grant makes scopes those of the bot token, as installing the app again does: the token stays the same.
+func (s *Server) Grant(scopes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opt.Scopes = scopes
+}
+
 // DefaultScopes returns the scopes of a bot that talks, reads conversations and handles files.
 func DefaultScopes() []string {
 	return []string{
