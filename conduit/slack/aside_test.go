@@ -48,7 +48,7 @@ func (s *stage) show(p *poster, a session.Address, it conduit.Item) (where strin
 	return "", err
 }
 
-// TestPrivateNotices reach one person where that can't lose them, and everybody else's eyes where it might.
+// TestPrivateNotices reach one person where that can't lose them, and everybody else's eyes where it might. Facts A7.16, A8.4.
 func TestPrivateNotices(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *stage, it *conduit.Item) session.Address
@@ -90,7 +90,7 @@ func TestPrivateNotices(t *testing.T) {
 	}
 }
 
-// TestPrivateNoticeOfUnknownFate: nobody can look it up; the courier repeats it with a label.
+// TestPrivateNoticeOfUnknownFate: nobody can look it up; the courier repeats it with a label. Fact A8.4.
 func TestPrivateNoticeOfUnknownFate(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		it := s.notice("No.")
@@ -109,6 +109,7 @@ func TestPrivateNoticeOfUnknownFate(t *testing.T) {
 
 // TestSlashCommandsAreAnswered through the response URL, where the bot isn't in the channel too; when it takes nothing more, only the
 // asker is told, and where that can't be either, nobody. The place lives on whatever happens, and nothing names the URL.
+// Facts A7.7, A7.16, A8.5.
 func TestSlashCommandsAreAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		out    bool // the bot isn't in the channel
@@ -210,7 +211,7 @@ func TestForeignResponseURL(t *testing.T) {
 	})
 }
 
-// TestButtons stand under the last part of a notice, and name the command that they are for.
+// TestButtons stand under the last part of a notice, and name the command that they are for. Facts A5.4, A5.9, A8.12.
 func TestButtons(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		it := s.notice("The model stopped. <!channel> " + strings.Repeat("& ", 1400))
@@ -265,7 +266,7 @@ func TestButtons(t *testing.T) {
 	})
 }
 
-// TestChannelWithoutThreads: what can't be threaded is posted beside the question, and found there.
+// TestChannelWithoutThreads: what can't be threaded is posted beside the question, and found there. Fact A7.5.
 func TestChannelWithoutThreads(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		it := s.notice("hi")

@@ -138,6 +138,7 @@ func (r *rig) disconnected() {
 	}
 }
 
+// TestInboundCases: facts A1.12, A1.13, A1.14, A1.16, A2.1, A2.6, A2.7, A2.9, A2.11, A2.17, A3.2, A3.4, B.1, B.15, D.1.
 func TestInboundCases(t *testing.T) {
 	wanted := outcomes()
 	for _, c := range readCases(t) {

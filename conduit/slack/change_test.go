@@ -45,6 +45,7 @@ func changes() []change {
 	}
 }
 
+// TestChanges: facts A2.7, A2.8.
 func TestChanges(t *testing.T) {
 	kinds := map[session.Signal]string{session.SignalEdit: "edit", session.SignalDelete: "delete"}
 	for _, c := range changes() {

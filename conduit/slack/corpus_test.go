@@ -52,6 +52,7 @@ func shown(t testing.TB, md string, maxParts int) (messages []string, rest strin
 }
 
 // TestGoldenAnswers is what people see of each answer, with three messages at most. Run with -update after a change that is meant.
+// Facts A5.1, A5.7.
 func TestGoldenAnswers(t *testing.T) {
 	for name, md := range answers(t) {
 		messages, rest := shown(t, md, 3)
@@ -108,6 +109,7 @@ func checkOrphans(t testing.TB, md string, parts []string) {
 	}
 }
 
+// TestAnswersKeepTheInvariants: facts A5.2, A5.8, A5.12.
 func TestAnswersKeepTheInvariants(t *testing.T) {
 	for name, md := range answers(t) {
 		t.Run(name, func(t *testing.T) { checkAnswer(t, md) })
@@ -138,7 +140,7 @@ func TestCommonMarkExamples(t *testing.T) {
 	checkAnswer(t, all.String())
 }
 
-// FuzzAnswer holds whatever a model writes to the invariants, cut into messages and a file, in every shape.
+// FuzzAnswer holds whatever a model writes to the invariants, cut into messages and a file, in every shape. Facts A5.2, A5.12.
 func FuzzAnswer(f *testing.F) {
 	for _, md := range answers(f) {
 		f.Add(md[:runeEnd(md, min(len(md), fuzzLength))], uint8(3), uint8(3), false)

@@ -16,7 +16,7 @@ import (
 )
 
 // TestTwinsAndAFailedCommit: whichever event of a mention comes first, and whenever its commit fails, both are acknowledged in the end
-// and there is one answer (FS 43, 46).
+// and there is one answer (FS 43, 46). Fact A2.1; reports 43, 46.
 func TestTwinsAndAFailedCommit(t *testing.T) {
 	for _, order := range []simslack.Order{simslack.MessageFirst, simslack.MentionFirst} {
 		for _, gap := range []time.Duration{0, time.Millisecond, 250 * time.Millisecond} {
@@ -49,6 +49,7 @@ func TestTwinsAndAFailedCommit(t *testing.T) {
 }
 
 // TestRedeliveredWhileAccepting: a copy that comes while the original is on its way to the disk is acknowledged with it, not before.
+// Fact A1.13.
 func TestRedeliveredWhileAccepting(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
@@ -68,7 +69,7 @@ func TestRedeliveredWhileAccepting(t *testing.T) {
 	})
 }
 
-// TestRetryAttemptsAreNoDuplicates: what is seen first with a retry number is a message like any other (FS 43).
+// TestRetryAttemptsAreNoDuplicates: what is seen first with a retry number is a message like any other (FS 43). Fact A1.12; report 43.
 func TestRetryAttemptsAreNoDuplicates(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		for attempt := range 4 {
@@ -86,7 +87,7 @@ func TestRetryAttemptsAreNoDuplicates(t *testing.T) {
 }
 
 // TestCutsEverywhere: the connection is lost at any moment around a message, in both orders of its events, and Slack resends what it
-// holds for lost; there is one answer (FS 43, 46, 53).
+// holds for lost; there is one answer (FS 43, 46, 53). Fact A1.13; reports 43, 53.
 func TestCutsEverywhere(t *testing.T) {
 	for at := range 12 {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
@@ -114,6 +115,7 @@ func TestCutsEverywhere(t *testing.T) {
 }
 
 // TestBotsInAThread: what another app's bot writes in a conversation is neither a prompt nor the voice of a second person (FS 63).
+// Fact A3.3; report 63.
 func TestBotsInAThread(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, robo := r.AddUser("ann"), r.AddUser("robo", simslack.OtherBot())
@@ -132,6 +134,7 @@ func TestBotsInAThread(t *testing.T) {
 }
 
 // TestHugeFrames: what is as large as anything can be is read and acknowledged; one beyond the limit costs a connection, not the rest.
+// Facts A1.6, B.17.
 func TestHugeFrames(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		if err := r.WaitConnected(t.Context()); err != nil {
@@ -158,7 +161,7 @@ func TestHugeFrames(t *testing.T) {
 	})
 }
 
-// TestLimitsInEverySpelling: a limit is obeyed however Slack tells of it, and is no unknown outcome.
+// TestLimitsInEverySpelling: a limit is obeyed however Slack tells of it, and is no unknown outcome. Facts A6.2, B.11.
 func TestLimitsInEverySpelling(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")

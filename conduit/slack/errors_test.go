@@ -18,6 +18,7 @@ import (
 )
 
 // TestErrorTable is table A7 of what Slack's codes mean, and every other way in which a call can fail.
+// Facts A6.2, A7.1, A7.2, A7.3, A7.4, A7.8, A7.9, A7.11, A7.12, B.11, B.12, O.8.
 func TestErrorTable(t *testing.T) {
 	rows := map[conduit.Class]string{
 		conduit.Dead: "invalid_auth not_authed account_inactive token_revoked token_expired user_removed_from_team team_disabled " +
@@ -100,7 +101,7 @@ func (a *answering) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestOddAnswers: a limit whose header is no number is a limit all the same, and a redirect takes the token nowhere.
+// TestOddAnswers: a limit whose header is no number is a limit all the same, and a redirect takes the token nowhere. Facts A7.11, B.11.
 func TestOddAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer answering

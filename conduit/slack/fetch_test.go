@@ -30,6 +30,7 @@ func (r *rig) shared(f simslack.SharedFile) session.Attachment {
 	return in.Attachments[0]
 }
 
+// TestFetch: facts A2.9, A8.8, A8.9, O.11.
 func TestFetch(t *testing.T) { // case 12, O11
 	text := simslack.SharedFile{Name: "notes `1`.txt", MIME: "text/plain", Data: []byte("two < three")}
 	with := func(change func(*simslack.SharedFile)) simslack.SharedFile {
@@ -98,7 +99,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestFetchStops: what is longer than its reader wants isn't read on.
+// TestFetchStops: what is longer than its reader wants isn't read on. Facts A8.9, B.14.
 func TestFetchStops(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		r.AddUser("ann")
@@ -126,7 +127,7 @@ func (d *redirecting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestTokenStaysAtSlack: no address and no redirect makes the token leave Slack's hosts.
+// TestTokenStaysAtSlack: no address and no redirect makes the token leave Slack's hosts. Facts A8.8, B.14.
 func TestTokenStaysAtSlack(t *testing.T) {
 	const start = "https://files.slack.com/a"
 	for to, ok := range map[string]bool{

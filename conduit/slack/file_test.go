@@ -61,7 +61,7 @@ func (r *rig) paragraphs(channel, thread string, n, messages, files int) {
 }
 
 // TestLongAnswerGoesOnAsAFile: behind three messages, with its size, in the thread, named after the turn; also where sharing takes its
-// time, so that the next answer stands behind it.
+// time, so that the next answer stands behind it. Facts A5.13, A8.10.
 func TestLongAnswerGoesOnAsAFile(t *testing.T) {
 	for _, late := range []time.Duration{0, 3 * time.Second} {
 		inParts(t, simslack.Options{ShareAfter: late}, func(t *testing.T, r *rig) {
@@ -100,7 +100,7 @@ func TestLongAnswerGoesOnAsAFile(t *testing.T) {
 	}
 }
 
-// TestFileMeetsTrouble: the file is there once, whatever its upload meets (O3 for files).
+// TestFileMeetsTrouble: the file is there once, whatever its upload meets (O3 for files). Facts A8.10, O.3.
 func TestFileMeetsTrouble(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string
@@ -138,7 +138,7 @@ func TestFileMeetsTrouble(t *testing.T) {
 	}
 }
 
-// TestFilesRefused: the answer goes on in messages, and the operator is told once.
+// TestFilesRefused: the answer goes on in messages, and the operator is told once. Fact A7.2.
 func TestFilesRefused(t *testing.T) {
 	without := func(scope string) []string {
 		var out []string
@@ -184,7 +184,7 @@ func TestFilesRefused(t *testing.T) {
 	}
 }
 
-// TestExportIsAFile: a notice whose text is a file's content.
+// TestExportIsAFile: a notice whose text is a file's content. Fact A8.10.
 func TestExportIsAFile(t *testing.T) {
 	it := conduit.Item{Kind: conduit.Notice, Source: "# All of it\n\n**text**", File: "conversation.md", Severity: loop.SeverityInfo,
 		Turn: ledger.TurnID{Thread: ledger.ThreadID{1}, Seq: 9}}
@@ -202,7 +202,7 @@ func TestExportIsAFile(t *testing.T) {
 	}
 }
 
-// TestRestOfAnAnswer: the file goes on where the messages ended, in the same block.
+// TestRestOfAnAnswer: the file goes on where the messages ended, in the same block. Fact A5.13.
 func TestRestOfAnAnswer(t *testing.T) {
 	code := "Intro.\n\n```go\n" + strings.Repeat("x := 1 // and so on, and so on\n", 400) + "```\n\nEnd.\n"
 	it := conduit.Item{Kind: conduit.Answer, Source: code, Turn: ledger.TurnID{Seq: 2}}

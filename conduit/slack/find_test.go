@@ -68,7 +68,7 @@ func turn(thread byte, seq ledger.Seq) conduit.Item {
 }
 
 // TestFindTellsPartsApart: another thread's turn of the same number, the same turn's other parts, a note in a part's place, somebody
-// else's message that carries the same metadata, and a part that was edited since.
+// else's message that carries the same metadata, and a part that was edited since. Fact A7.13.
 func TestFindTellsPartsApart(t *testing.T) {
 	atDesk(t, func(t *testing.T, d *desk) {
 		for _, a := range []session.Address{d.thread(), d.flat()} {
@@ -106,7 +106,7 @@ func TestFindTellsPartsApart(t *testing.T) {
 	}
 }
 
-// TestFindPages: a part behind hundreds of messages is found, also by an app that may read one page a minute (FS 17).
+// TestFindPages: a part behind hundreds of messages is found, also by an app that may read one page a minute (FS 17). Fact A6.3; report 17.
 func TestFindPages(t *testing.T) {
 	atDesk(t, func(t *testing.T, d *desk) {
 		it := turn(1, 2)
@@ -132,7 +132,7 @@ func TestFindPages(t *testing.T) {
 	})
 }
 
-// TestFindHeedsSlacksClock: this machine's clock may be wrong; a part that is there is found.
+// TestFindHeedsSlacksClock: this machine's clock may be wrong; a part that is there is found. Fact A7.13.
 func TestFindHeedsSlacksClock(t *testing.T) {
 	atDesk(t, func(_ *testing.T, d *desk) {
 		for _, ahead := range []time.Duration{-time.Hour, 30 * time.Minute, 24 * time.Hour} {
@@ -147,6 +147,7 @@ func TestFindHeedsSlacksClock(t *testing.T) {
 }
 
 // TestFindReadsOddPages: a message that the client library can't decode, and answers that say nothing. None is taken for "not there".
+// Facts A7.13, B.11.
 func TestFindReadsOddPages(t *testing.T) {
 	atDesk(t, func(t *testing.T, d *desk) {
 		it := turn(1, 2)
@@ -179,7 +180,7 @@ func TestFindReadsOddPages(t *testing.T) {
 	})
 }
 
-// TestLeakedReplyIsTakenBack also where the first tries to delete it fail (FS 56).
+// TestLeakedReplyIsTakenBack also where the first tries to delete it fail (FS 56). Fact A4.3; report 56.
 func TestLeakedReplyIsTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults []fault.Fault
@@ -204,6 +205,7 @@ func TestLeakedReplyIsTakenBack(t *testing.T) {
 }
 
 // TestLeakedReplyOfAnotherLife: a process that was killed between the post at top level and its deletion deletes it in its next life.
+// Fact A4.3.
 func TestLeakedReplyOfAnotherLife(t *testing.T) {
 	atDesk(t, func(t *testing.T, d *desk) {
 		it := turn(1, 2)
@@ -228,7 +230,7 @@ func TestLeakedReplyOfAnotherLife(t *testing.T) {
 	})
 }
 
-// TestNoErrorHoldsASecret asks every method on every path on which a call fails (promise 9, FS 42).
+// TestNoErrorHoldsASecret asks every method on every path on which a call fails (promise 9, FS 42). Facts A1.1, B.10; report 42.
 func TestNoErrorHoldsASecret(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
 		"reset": {Reset: true}, "500": {Status: 500}, "redirect": {Status: 302}, "429": {Status: 429},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"testing"
 	"time"
@@ -23,7 +24,8 @@ import (
 type flood struct {
 	p50, p99, most time.Duration
 	resent         int
-	memory         int64 // bytes of live heap at most, beyond what was there before
+	memory         int64 // bytes of heap at most, beyond what was there before; garbage counts until it is collected
+	live           int64 // bytes of it that a collection left
 }
 
 // floodOf sends n messages at once over loopback through the conduit into a database on disk, and waits until each is acknowledged. What
@@ -69,7 +71,7 @@ func pour10(ctx context.Context, tb testing.TB, sim *simslack.Server, n int) (f 
 		users = append(users, sim.AddUser(fmt.Sprint("u", i)))
 		rooms = append(rooms, sim.OpenDM(users[i]))
 	}
-	before := liveHeap()
+	before, kept := heap()
 	for i := range n {
 		sim.Say(users[i%100], rooms[i%100], fmt.Sprintf("message %d of the flood, with a few words to make it one", i))
 	}
@@ -78,7 +80,8 @@ func pour10(ctx context.Context, tb testing.TB, sim *simslack.Server, n int) (f 
 		case <-ctx.Done():
 		case <-time.After(20 * time.Millisecond):
 		}
-		f.memory = max(f.memory, liveHeap()-before)
+		inUse, live := heap()
+		f.memory, f.live = max(f.memory, inUse-before), max(f.live, live-kept)
 	}
 	var took []time.Duration
 	for _, d := range sim.Deliveries() {
@@ -96,11 +99,13 @@ func pour10(ctx context.Context, tb testing.TB, sim *simslack.Server, n int) (f 
 	return f
 }
 
-// liveHeap is the memory that the heap takes from the machine, in bytes.
-func liveHeap() int64 {
+// heap returns the bytes that the heap takes from the machine, and those that lived through the last collection.
+func heap() (inUse, live int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapInuse)
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int64(m.HeapInuse), int64(sample[0].Value.Uint64())
 }
 
 // BenchmarkFlood measures what docs/performance.md says of ten thousand envelopes at once.
@@ -115,7 +120,7 @@ func BenchmarkFlood(b *testing.B) {
 	}
 }
 
-// TestFloodIsTakenIn: all of a burst is acknowledged, in bounded memory. How fast, the benchmark measures.
+// TestFloodIsTakenIn: all of a burst is acknowledged, in bounded memory. How fast, the benchmark measures. Facts A1.5, B.7.
 func TestFloodIsTakenIn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a flood takes seconds")
@@ -125,8 +130,8 @@ func TestFloodIsTakenIn(t *testing.T) {
 		n = maxQueue - 96 // what the queue doesn't hold comes again only after a minute, then after five
 	}
 	f := floodOf(t, n)
-	t.Logf("ack p50 %v, p99 %v, max %v, %d sent again, %d MB", f.p50, f.p99, f.most, f.resent, f.memory>>20)
-	if f.memory > 64<<20 && !raced {
-		t.Errorf("%d MB more memory", f.memory>>20)
+	t.Logf("ack p50 %v, p99 %v, max %v, %d sent again, %d MB, %d of them live", f.p50, f.p99, f.most, f.resent, f.memory>>20, f.live>>20)
+	if f.live > 64<<20 && !raced { // a busy machine collects late: only what lives is asserted
+		t.Errorf("%d MB more live memory", f.live>>20)
 	}
 }

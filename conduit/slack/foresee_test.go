@@ -10,7 +10,7 @@ import (
 )
 
 // TestSignsAreForeseen: before Slack is asked to show a status, a reaction or the line that it takes long, the store holds what the next
-// life has to clear. Whenever a process is killed, nothing stays.
+// life has to clear. Whenever a process is killed, nothing stays. Fact A8.3; report 28.
 func TestSignsAreForeseen(t *testing.T) {
 	refused := fault.Fault{Status: 404}
 	for name, c := range map[string]struct {

@@ -96,6 +96,7 @@ func TestBeforeALongThread(t *testing.T) {
 }
 
 // TestBeforeIsLimited is FS 17: where Slack limits the call, that is an error at once, and the method rests for as long as Slack wants.
+// Fact A6.3; report 17.
 func TestBeforeIsLimited(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")

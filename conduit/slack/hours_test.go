@@ -13,7 +13,7 @@ import (
 )
 
 // TestRefreshedForADay: connections end every five hours, with and without a warning; nothing said meanwhile is lost, doubled or out of
-// order, and the operator hears of no trouble.
+// order, and the operator hears of no trouble. Facts A1.7, A1.15.
 func TestRefreshedForADay(t *testing.T) {
 	inLink(t, simslack.Options{Resend: true}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Second)
@@ -52,6 +52,7 @@ func TestRefreshedForADay(t *testing.T) {
 
 // TestOpensAreBoundedForHours: a server that does anything, for six hours: slow and failing opens, connections that end at once, that
 // last for just the minute which makes them good ones, or that are deaf. No minute after the first one sees more than twelve opens.
+// Facts A6.5, B.2.
 func TestOpensAreBoundedForHours(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestOpensAreBoundedForHours(t *testing.T) {
 	}
 }
 
-// TestStormEnds: when the storm is over, the next refresh is no storm, and the next storm is told again.
+// TestStormEnds: when the storm is over, the next refresh is no storm, and the next storm is told again. Facts A1.8, B.19.
 func TestStormEnds(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		storm := func() {
@@ -122,7 +123,7 @@ func TestStormEnds(t *testing.T) {
 	})
 }
 
-// TestOddHello: a greeting with odd fields is one all the same.
+// TestOddHello: a greeting with odd fields is one all the same. Facts A1.3, B.5.
 func TestOddHello(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Second)

@@ -16,6 +16,7 @@ func event(ev string) []byte {
 }
 
 // TestTranslate has the events of messages, case 13 (a forward alone) among them.
+// Facts A2.2, A2.3, A2.5, A2.6, A2.9, A2.11, A2.18, A3.4, A4.1, A4.2, A8.9, B.1, B.15.
 func TestTranslate(t *testing.T) {
 	at := time.Unix(1795982400, 100_000).UTC()
 	base := session.Inbound{
@@ -138,6 +139,7 @@ func inJSON(in session.Inbound) string {
 	return string(b)
 }
 
+// TestTranslateIgnores: facts A1.16, A2.10, A3.2.
 func TestTranslateIgnores(t *testing.T) {
 	const head = `"type":"message","channel":"C1","ts":"1.2",`
 	for ev, want := range map[string]string{
@@ -210,6 +212,7 @@ func FuzzTranslate(f *testing.F) {
 	})
 }
 
+// TestAddresses: fact A2.18.
 func TestAddresses(t *testing.T) {
 	for a, want := range map[session.Address]place{
 		"slack:T1/D1": {"T1", "D1", ""}, "slack:T1/C1/1795982400.000100": {"T1", "C1", "1795982400.000100"},

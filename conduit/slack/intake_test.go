@@ -11,6 +11,7 @@ import (
 )
 
 // TestFlood: more than the queues hold is dropped without an ack, the reader lives on (FS 52), and all of it is taken in the end.
+// Fact B.7; report 52.
 func TestFlood(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		l.sess.hold()
@@ -42,7 +43,7 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestSignsOfLife: pings count as signs of life; a connection without them is left within a minute (FS 51).
+// TestSignsOfLife: pings count as signs of life; a connection without them is left within a minute (FS 51). Facts A1.10, B.5; report 51.
 func TestSignsOfLife(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		time.Sleep(10 * time.Minute)
@@ -68,7 +69,7 @@ func TestSignsOfLife(t *testing.T) {
 	})
 }
 
-// TestAnotherProcess is FS 54: two connections of one app share its events.
+// TestAnotherProcess is FS 54: two connections of one app share its events. Facts A1.3, A1.9; report 54.
 func TestAnotherProcess(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Hour)
@@ -102,7 +103,7 @@ func TestAnotherProcess(t *testing.T) {
 }
 
 // TestAcksWhileDisconnected: what becomes durable while there is no connection is acknowledged as its redelivery; old acks don't pile up
-// before new ones, and bytes that are no greeting are no sign of life.
+// before new ones, and bytes that are no greeting are no sign of life. Fact B.8.
 func TestAcksWhileDisconnected(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Second)
@@ -134,6 +135,7 @@ func TestAcksWhileDisconnected(t *testing.T) {
 	})
 }
 
+// TestMissingScopesAreNamed: fact A3.1.
 func TestMissingScopesAreNamed(t *testing.T) {
 	inLink(t, simslack.Options{Scopes: []string{"chat:write", "im:history"}}, nil, func(t *testing.T, l *link) {
 		time.Sleep(time.Second)

@@ -39,7 +39,7 @@ func (r *rig) met() {
 }
 
 // TestCatchUpAfterRestart is FS 55: what was said in a DM, in its threads, in a thread of a channel and in a DM that is new while nobody
-// was there is answered, each once, in order; what is too old isn't looked for.
+// was there is answered, each once, in order; what is too old isn't looked for. Fact A1.18; report 55.
 func TestCatchUpAfterRestart(t *testing.T) {
 	inLate(t, forgetful(), func(t *testing.T, r *rig) {
 		ann, ben, cyd := r.AddUser("ann"), r.AddUser("ben"), r.AddUser("cyd")
@@ -78,7 +78,7 @@ func TestCatchUpAfterRestart(t *testing.T) {
 }
 
 // TestCatchUpAfterAGap is FS 55 for a connection that breaks: three messages while it is down, three answers, and no other one when their
-// redelivery comes all the same.
+// redelivery comes all the same. Fact A1.18; report 55.
 func TestCatchUpAfterAGap(t *testing.T) {
 	for name, o := range map[string]simslack.Options{"nothing comes again": forgetful(), "all comes again": {Order: simslack.AnyOrder, Resend: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestCatchUpIsNoSecondLook(t *testing.T) {
 }
 
 // TestCatchUpIsPaced: Slack's limits hold while many conversations are looked at, live messages are answered meanwhile, and an app that
-// may ask once a minute gets as far as that goes, the liveliest conversations first.
+// may ask once a minute gets as far as that goes, the liveliest conversations first. Fact A6.3; report 17.
 func TestCatchUpIsPaced(t *testing.T) {
 	for name, limits := range map[string]map[string]time.Duration{
 		"own app":     {},
@@ -201,7 +201,7 @@ func TestCatchUpNever(t *testing.T) {
 	})
 }
 
-// TestCatchUpWithoutScopes: a missing scope costs the conversations that it is for, and no more.
+// TestCatchUpWithoutScopes: a missing scope costs the conversations that it is for, and no more. Fact A7.2.
 func TestCatchUpWithoutScopes(t *testing.T) {
 	o := forgetful()
 	o.Scopes = slices.DeleteFunc(simslack.DefaultScopes(), func(s string) bool { return s == "im:history" || s == "mpim:read" })

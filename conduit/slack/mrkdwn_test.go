@@ -109,6 +109,7 @@ func mrkdwnOf(t testing.TB, md string) string {
 	return strings.Join(mrkdwnTexts(t, md, 100), "\n=====\n")
 }
 
+// TestMrkdwn: facts A5.7, A5.8, B.18.
 func TestMrkdwn(t *testing.T) {
 	const z = "\u200b"
 	cases := []struct{ name, md, text string }{
@@ -157,7 +158,7 @@ func TestMrkdwn(t *testing.T) {
 }
 
 // TestO9 is the outbound case O9 of Slack's facts: everything live and a long
-// fence in one answer of more than 40,000 characters.
+// fence in one answer of more than 40,000 characters. Facts A5.1, A5.2, A5.10, O.9.
 func TestO9(t *testing.T) {
 	md := "<!channel> <@U1> & <script> **b**\n\n```go\n" + strings.Repeat("a < b && c > d // <!here>\n", 360) +
 		"```\n\n" + strings.Repeat("Some more words of an answer, <@U2>. ", 900)
@@ -189,7 +190,7 @@ func TestPartCounts(t *testing.T) {
 	}
 }
 
-// TestGolden renders the corpus. Run with -update after a change that is meant.
+// TestGolden renders the corpus. Run with -update after a change that is meant. Fact A5.7.
 func TestGolden(t *testing.T) {
 	files, _ := filepath.Glob("../markup/testdata/corpus/*.md")
 	if len(files) < 25 {
@@ -236,6 +237,7 @@ func TestModelAnswers(t *testing.T) {
 	}
 }
 
+// FuzzMrkdwn: facts A5.10, A5.12.
 func FuzzMrkdwn(f *testing.F) {
 	files, _ := filepath.Glob("../markup/testdata/corpus/*.md")
 	for _, name := range files {

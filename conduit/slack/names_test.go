@@ -51,6 +51,7 @@ func TestOneLine(t *testing.T) {
 }
 
 // TestNamesReachTheModel: who is mentioned stands there by name, looked up once; who can't be looked up stays an id, and nothing waits.
+// Fact A2.17.
 func TestNamesReachTheModel(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, ben := r.AddUser("ann"), r.AddUser("Ben\nB.")
@@ -64,7 +65,7 @@ func TestNamesReachTheModel(t *testing.T) {
 	})
 }
 
-// TestNamesDontHang: a look-up that hangs costs seconds, not the answer.
+// TestNamesDontHang: a look-up that hangs costs seconds, not the answer. Fact A6.4.
 func TestNamesDontHang(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		r.Faults.Next("users.info", fault.Fault{Hang: true}, fault.Fault{Hang: true})

@@ -52,6 +52,7 @@ func (r *rig) wholeAnswer(channel string) {
 	}
 }
 
+// TestO1LimitedInTheMiddle: facts A6.2, O.1.
 func TestO1LimitedInTheMiddle(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
@@ -71,7 +72,7 @@ func TestO1LimitedInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestThreadsOfAChannelWaitTogether: a limit met in one thread is the channel's, and no other conversation's.
+// TestThreadsOfAChannelWaitTogether: a limit met in one thread is the channel's, and no other conversation's. Facts A6.1, O.1.
 func TestThreadsOfAChannelWaitTogether(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -93,7 +94,7 @@ func TestThreadsOfAChannelWaitTogether(t *testing.T) {
 	})
 }
 
-// TestO2DeletedRoot: Slack puts a reply to a deleted root at top level; it doesn't stay there (FS 56).
+// TestO2DeletedRoot: Slack puts a reply to a deleted root at top level; it doesn't stay there (FS 56). Facts A4.3, O.2; report 56.
 func TestO2DeletedRoot(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -114,7 +115,7 @@ func TestO2DeletedRoot(t *testing.T) {
 	})
 }
 
-// TestO3Cut: the connection is cut when the message was stored, or before it is: it is there once.
+// TestO3Cut: the connection is cut when the message was stored, or before it is: it is there once. Facts A7.13, B.12, O.3.
 func TestO3Cut(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
 		"stored": {Cut: true}, "stored later": {CutDo: 2 * time.Second}, "not stored": {Reset: true}, "hang": {Hang: true},
@@ -147,7 +148,7 @@ func TestO3Cut(t *testing.T) {
 	}
 }
 
-// TestLookUpRefused: where Slack will never tell what is there, a part is repeated once, with its label.
+// TestLookUpRefused: where Slack will never tell what is there, a part is repeated once, with its label. Fact A7.13.
 func TestLookUpRefused(t *testing.T) {
 	inRig(t, simslack.Options{Scopes: []string{"chat:write", "users:read"}}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
@@ -158,6 +159,7 @@ func TestLookUpRefused(t *testing.T) {
 	})
 }
 
+// TestO4RefusedMarkupGoesPlain: facts A7.9, O.4.
 func TestO4RefusedMarkupGoesPlain(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
@@ -173,6 +175,7 @@ func TestO4RefusedMarkupGoesPlain(t *testing.T) {
 	})
 }
 
+// TestO5TooLongIsHalved: facts A7.8, O.5.
 func TestO5TooLongIsHalved(t *testing.T) {
 	for _, code := range []string{"msg_too_long", "msg_blocks_too_long"} {
 		inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
@@ -189,6 +192,7 @@ func TestO5TooLongIsHalved(t *testing.T) {
 	}
 }
 
+// TestO6ClosedConversation: facts A7.4, O.6.
 func TestO6ClosedConversation(t *testing.T) {
 	for name, end := range map[string]func(*rig, string){
 		"left":     func(r *rig, ch string) { r.Part(ch, "UBOT") },
@@ -213,6 +217,7 @@ func TestO6ClosedConversation(t *testing.T) {
 	}
 }
 
+// TestO7Revoked: facts A7.1, O.7.
 func TestO7Revoked(t *testing.T) {
 	for _, code := range []string{"token_revoked", "account_inactive"} {
 		t.Run(code, func(t *testing.T) {
@@ -240,7 +245,7 @@ func TestO7Revoked(t *testing.T) {
 	}
 }
 
-// TestPosts checks what a post carries.
+// TestPosts checks what a post carries. Facts A4.1, A5.9, B.18.
 func TestPosts(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -265,7 +270,7 @@ func TestPosts(t *testing.T) {
 	})
 }
 
-// TestPostParameters: nothing that a model wrote is unfurled, linked or styled by Slack's own doing.
+// TestPostParameters: nothing that a model wrote is unfurled, linked or styled by Slack's own doing. Fact A5.11.
 func TestPostParameters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, api, m, end := dialMangled(simslack.Options{})

@@ -10,6 +10,7 @@ import (
 	simslack "orebot/internal/sim/slack"
 )
 
+// TestPerson: fact A3.5.
 func TestPerson(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		guest, member, stranger := r.AddUser("gus", simslack.Guest()), r.AddUser("mia"), r.AddUser("eve", simslack.External("T9"))

@@ -58,7 +58,7 @@ func (s *stage) posted(channel, ts string) []string {
 	return out
 }
 
-// TestStatusTexts: what people see behind the bot's name.
+// TestStatusTexts: what people see behind the bot's name. Fact A8.1.
 func TestStatusTexts(t *testing.T) {
 	for want, s := range map[string]session.Sign{
 		"is thinking…":                                      {Activity: session.ActivityThinking},
@@ -82,7 +82,7 @@ func TestStatusTexts(t *testing.T) {
 }
 
 // TestO13Heartbeat: a status stands as long as an answer of five minutes takes, since it is shown again, and goes with the answer.
-// Report 30: that of another thread of the channel is left alone.
+// Report 30: that of another thread of the channel is left alone. Facts A8.1, O.13; reports 30, 32.
 func TestO13Heartbeat(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		other := s.Say(s.ann, s.ch, "and this")
@@ -117,6 +117,7 @@ func TestO13Heartbeat(t *testing.T) {
 }
 
 // TestStatusInADM: a flat DM has no thread: the status is under the message that is being answered, and moves on with the next one.
+// Fact A8.1.
 func TestStatusInADM(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		shown, err := s.api.Show(t.Context(), s.im, session.Sign{Activity: session.ActivityThinking, Message: s.said}, nil)
@@ -132,7 +133,7 @@ func TestStatusInADM(t *testing.T) {
 }
 
 // TestReactionWhereNoStatusIs: where Slack takes no status, a reaction stands on the message, one message says that it takes long, and
-// Clear takes both away, in the next life too. The status isn't asked for again and again.
+// Clear takes both away, in the next life too. The status isn't asked for again and again. Facts A7.14, A8.3.
 func TestReactionWhereNoStatusIs(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
 		"unknown method": refusal("unknown_method"), "404": {Status: 404}, "no scope": refusal("missing_scope"),
@@ -172,7 +173,7 @@ func TestReactionWhereNoStatusIs(t *testing.T) {
 	}
 }
 
-// TestReactionMovesOn: the message that is being answered is the one with the mark.
+// TestReactionMovesOn: the message that is being answered is the one with the mark. Fact A8.3.
 func TestReactionMovesOn(t *testing.T) {
 	onStage(t, simslack.Options{Scopes: []string{"reactions:write", "chat:write"}}, func(t *testing.T, s *stage) {
 		s.Faults.Next("assistant.threads.setStatus", refusal("unknown_method"))
@@ -204,6 +205,7 @@ func TestSlowMessageOfUnknownFate(t *testing.T) {
 }
 
 // TestO10StatusTrouble: whatever a status meets, the call is over within seconds, and what may stand there is known.
+// Facts A6.4, A8.1, B.4, O.10.
 func TestO10StatusTrouble(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault fault.Fault
@@ -239,7 +241,7 @@ func TestO10StatusTrouble(t *testing.T) {
 	}
 }
 
-// TestClearInsists: what is left behind stays for ever, so removing it is tried again, and waits as Slack says.
+// TestClearInsists: what is left behind stays for ever, so removing it is tried again, and waits as Slack says. Reports 28, 32.
 func TestClearInsists(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		left := session.Presence{Kind: reactionSign, Message: s.root}
@@ -260,7 +262,7 @@ func TestClearInsists(t *testing.T) {
 	})
 }
 
-// TestNoted: an edit that is taken down gets a mark, once.
+// TestNoted: an edit that is taken down gets a mark, once. Fact A7.14.
 func TestNoted(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		for range 2 {

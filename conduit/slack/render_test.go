@@ -61,7 +61,7 @@ func TestRendererParsesOnce(t *testing.T) {
 // fuzzLength bounds what is fuzzed, in bytes. A shrunk part is as small as an eighth of a whole one: a source of this length has several.
 const fuzzLength = 3000
 
-// FuzzParts: parts of any source, in any shape, are within the limit, hold nothing live, and come to an end.
+// FuzzParts: parts of any source, in any shape, are within the limit, hold nothing live, and come to an end. Facts A5.1, A5.10.
 func FuzzParts(f *testing.F) {
 	f.Add("hello **world**", true, uint8(3), true)
 	f.Add(strings.Repeat("<&>", 400), true, uint8(2), false)

@@ -46,7 +46,7 @@ func (noBlobs) Put(_ context.Context, fill func(io.Writer) error) (string, int64
 func (noBlobs) Open(context.Context, string) (io.ReadCloser, error) { return nil, errors.New("none") }
 
 // TestO11SignInPage: where Slack shows its sign-in page instead of a file (302, then HTML with 200), whoever shared it is told, the rest
-// of the message is answered, and no page reaches the model.
+// of the message is answered, and no page reaches the model. Facts A8.8, O.11.
 func TestO11SignInPage(t *testing.T) {
 	for name, f := range map[string]simslack.SharedFile{
 		"a text":       {Name: "notes.txt", MIME: "text/plain", Data: []byte("secret plan"), SignIn: true},
@@ -74,7 +74,7 @@ func TestO11SignInPage(t *testing.T) {
 	}
 }
 
-// TestFS23LongAnswers: an answer of 100,000 characters is shown without one refusal, and nothing is cut off it.
+// TestFS23LongAnswers: an answer of 100,000 characters is shown without one refusal, and nothing is cut off it. Fact A5.1; report 23.
 func TestFS23LongAnswers(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")
@@ -96,6 +96,7 @@ func TestFS23LongAnswers(t *testing.T) {
 }
 
 // TestFS24LongSections: a notice with buttons has a section, which holds 3,000 characters; a longer one loses nothing.
+// Fact A5.4; report 24.
 func TestFS24LongSections(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		it := s.notice(long(""))
@@ -118,7 +119,7 @@ func TestFS24LongSections(t *testing.T) {
 	})
 }
 
-// TestFS25EmptyAnswer: a model that says nothing costs no empty post; people are told.
+// TestFS25EmptyAnswer: a model that says nothing costs no empty post; people are told. Fact A7.10; report 25.
 func TestFS25EmptyAnswer(t *testing.T) {
 	for _, answer := range []string{"", " \n\t ", "\x00", "<!-- -->", "\u200b"} {
 		inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
@@ -146,6 +147,7 @@ var hostileAnswers = []string{
 }
 
 // TestFS27HostileAnswers: nothing that a model writes pings anybody, as an answer, as plain text, or in a file's announcement.
+// Fact A5.10; report 27.
 func TestFS27HostileAnswers(t *testing.T) {
 	for i, answer := range hostileAnswers {
 		for _, refused := range []bool{false, true} {
@@ -174,7 +176,7 @@ func TestFS27HostileAnswers(t *testing.T) {
 	}
 }
 
-// TestFS62PeopleDontShareADM: two people's DMs are two conversations: neither's words reach the model with the other's.
+// TestFS62PeopleDontShareADM: two people's DMs are two conversations: neither's words reach the model with the other's. Report 62.
 func TestFS62PeopleDontShareADM(t *testing.T) {
 	seen := &viewer{}
 	prepare := func(r *rig) { r.config = func(c *session.Config) { c.Provider = seen } }
@@ -216,7 +218,7 @@ func (v *viewer) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch 
 	return ctx.Err()
 }
 
-// TestFS64Sum: received = answered + noticed + refused + withdrawn, whatever people do and whatever Slack does meanwhile.
+// TestFS64Sum: received = answered + noticed + refused + withdrawn, whatever people do and whatever Slack does meanwhile. Report 64.
 func TestFS64Sum(t *testing.T) {
 	prepare := func(r *rig) {
 		r.config = func(c *session.Config) {
@@ -254,7 +256,7 @@ func TestFS64Sum(t *testing.T) {
 }
 
 // TestCase09WhatIsTakenBack: a question that waits and is deleted is never asked; one that waits and is edited is asked as it stands then,
-// and one that is being answered begins anew; a deletion of it posts nothing. FS 41, 49.
+// and one that is being answered begins anew; a deletion of it posts nothing. FS 41, 49. Facts A2.8, D.1; reports 41, 49.
 func TestCase09WhatIsTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(r *rig, dm, first, second string)

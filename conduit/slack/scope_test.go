@@ -15,7 +15,7 @@ func without(names ...string) []string {
 }
 
 // TestMissingScopeOfPosts: an app that may not post doesn't lose an answer, nor the Slack side. The operator is told once; when the app was
-// installed again all comes in order, and the trouble isn't told any more.
+// installed again all comes in order, and the trouble isn't told any more. Facts A3.1, A7.2.
 func TestMissingScopeOfPosts(t *testing.T) {
 	inRig(t, simslack.Options{Scopes: without("chat:write")}, func(t *testing.T, r *rig) {
 		ann, dm := r.chatOf("ann")

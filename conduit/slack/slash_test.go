@@ -11,6 +11,7 @@ import (
 
 func dmOnly(channel string) bool { return channel == "D1" }
 
+// TestCommandOf: facts A8.5, A8.6; report 59.
 func TestCommandOf(t *testing.T) { // FS 59: a command's place is never somebody else's conversation
 	now := time.Unix(1795982400, 5000).UTC()
 	payload := func(rest string) []byte {
@@ -59,6 +60,7 @@ func TestCommandOf(t *testing.T) { // FS 59: a command's place is never somebody
 	}
 }
 
+// TestButtonOf: fact A8.12.
 func TestButtonOf(t *testing.T) {
 	now := time.Unix(1795982400, 5000).UTC()
 	const click = `{"type":"block_actions","user":{"id":"U1","team_id":"T1"},"response_url":"https://hooks.slack.com/x","trigger_id":"7.8",`
@@ -108,7 +110,7 @@ func TestButtonOf(t *testing.T) {
 	}
 }
 
-// FuzzActions: whatever a command or a click says, its address and key are sound.
+// FuzzActions: whatever a command or a click says, its address and key are sound. Facts A8.5, A8.6.
 func FuzzActions(f *testing.F) {
 	f.Add([]byte(`{"user_id":"U1","channel_id":"C1","text":"a <@U2> &amp; b","trigger_id":"1.2"}`))
 	f.Add([]byte(`{"type":"block_actions","user":{"id":"U1"},"channel":{"id":"C1"},"container":{"message_ts":"2.2"},"actions":[{"action_id":"orebot:retry"}]}`))

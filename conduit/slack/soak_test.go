@@ -134,7 +134,7 @@ func (s *soaker) check() {
 }
 
 // TestSoak is an hour in which everything fails now and then, connections end and the process is started anew: in each conversation
-// every answer is there once, whole, and in the order of the questions. SOAK is how many such hours there are.
+// every answer is there once, whole, and in the order of the questions. SOAK is how many such hours there are. Facts A1.15, B.9.
 func TestSoak(t *testing.T) {
 	hours := uint64(3)
 	if raced {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestO14Stopped: whatever is under way when the process is told to stop, every envelope was acknowledged, and after the restart each
-// question has one answer: of a turn in the middle, of a part that was just posted, and of one whose outcome nobody knows.
+// question has one answer: of a turn in the middle, of a part that was just posted, and of one whose outcome nobody knows. Fact O.14.
 func TestO14Stopped(t *testing.T) {
 	for name, after := range map[string]time.Duration{
 		"at once": 0, "in the turn": 2 * time.Second, "as the turn ends": 4 * time.Second, "in the parts": 4500 * time.Millisecond, "later": 9 * time.Second,

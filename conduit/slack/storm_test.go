@@ -29,6 +29,7 @@ func perMinute(calls []time.Time) (most int) {
 }
 
 // TestStorms: whatever ends the connections, no more than twelve are opened a minute, and when it is over everything works.
+// Facts A1.7, A1.8, A6.5, B.2, B.19, O.12.
 func TestStorms(t *testing.T) {
 	for _, reason := range []string{simslack.Warning, simslack.RefreshRequested, simslack.LinkDisabled, simslack.TooManyWebsockets, "cut"} {
 		t.Run(reason, func(t *testing.T) {
@@ -78,6 +79,7 @@ func countAfter(calls []time.Time, d time.Duration) (n int) {
 }
 
 // TestOpenFails: whatever opening a connection meets (O12), it is tried again at a bounded rate, and the first success ends it.
+// Facts A1.2, O.12.
 func TestOpenFails(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
 		"hang": {Hang: true}, "500": {Status: 500, Body: "oops"}, "404": {Status: 404, Body: "<html>"}, "reset": {Reset: true},
@@ -119,7 +121,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestDeadAtOpen: what the client library repeats forever, or ends in silence, ends the conduit.
+// TestDeadAtOpen: what the client library repeats forever, or ends in silence, ends the conduit. Facts A1.2, B.3, O.12.
 func TestDeadAtOpen(t *testing.T) {
 	for _, code := range []string{
 		"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type", "missing_scope",
@@ -134,6 +136,7 @@ func TestDeadAtOpen(t *testing.T) {
 	}
 }
 
+// TestDeadAtStart: facts A1.2, A7.1.
 func TestDeadAtStart(t *testing.T) {
 	for _, code := range []string{"invalid_auth", "account_inactive", "token_revoked"} {
 		t.Run(code, func(t *testing.T) {
@@ -150,7 +153,7 @@ func TestDeadAtStart(t *testing.T) {
 	}
 }
 
-// TestStartWaits: Slack that doesn't answer is asked again until it does.
+// TestStartWaits: Slack that doesn't answer is asked again until it does. Fact B.4.
 func TestStartWaits(t *testing.T) {
 	trouble := func(sim *simslack.Server) {
 		sim.Faults.Next("auth.test", fault.Fault{Status: 500}, fault.Fault{Reset: true}, fault.Fault{Status: 429, Retry: 40 * time.Second},
@@ -168,7 +171,7 @@ func TestStartWaits(t *testing.T) {
 	})
 }
 
-// TestEndWhileWaiting: the end comes within a second wherever the conduit is.
+// TestEndWhileWaiting: the end comes within a second wherever the conduit is. Facts B.17, B.19.
 func TestEndWhileWaiting(t *testing.T) {
 	for name, f := range map[string]struct {
 		method string

@@ -26,6 +26,7 @@ func (r *rig) say(user, channel, text string, opts ...simslack.SayOption) string
 	return ts
 }
 
+// TestTwins: fact A2.1; report 46.
 func TestTwins(t *testing.T) { // FS 46
 	for name, order := range map[string]simslack.Order{"message first": simslack.MessageFirst, "mention first": simslack.MentionFirst} {
 		for _, gap := range []time.Duration{0, 250 * time.Millisecond, 5 * time.Second} {
@@ -47,7 +48,7 @@ func TestTwins(t *testing.T) { // FS 46
 }
 
 // TestConversations: a root and its thread are one conversation (FS 58), answers stand in their thread (FS 56), and unfurls bring no
-// turns (FS 48).
+// turns (FS 48). Facts A2.5, A4.1, A4.2, B.9; reports 48, 56, 58.
 func TestConversations(t *testing.T) {
 	inRig(t, simslack.Options{Unfurl: true, Seed: 3, Order: simslack.AnyOrder}, func(t *testing.T, r *rig) {
 		ann, ben := r.AddUser("ann"), r.AddUser("ben")
@@ -83,6 +84,7 @@ func TestConversations(t *testing.T) {
 	})
 }
 
+// TestGroupDM: facts A2.2, A2.3.
 func TestGroupDM(t *testing.T) { // case 16: with or without the second event
 	for _, twin := range []bool{false, true} {
 		t.Run(fmt.Sprint(twin), func(t *testing.T) {
@@ -97,6 +99,7 @@ func TestGroupDM(t *testing.T) { // case 16: with or without the second event
 	}
 }
 
+// TestWhoMayTalk: facts A3.3, A3.4, A3.5; reports 47, 63.
 func TestWhoMayTalk(t *testing.T) { // FS 47, 63
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		guest, other, stranger := r.AddUser("gus", simslack.Guest()), r.AddUser("robo", simslack.OtherBot()), r.AddUser("eve", simslack.External("T9"))
@@ -114,7 +117,7 @@ func TestWhoMayTalk(t *testing.T) { // FS 47, 63
 }
 
 // TestOwnPostsComeBack: every post of the bot comes back as an event, and a second one as the unfurl of its links (cases 05 to
-// 07, FS 47, 48).
+// 07, FS 47, 48). Facts A2.7, A3.2, A5.11; reports 47, 48.
 func TestOwnPostsComeBack(t *testing.T) {
 	inRig(t, simslack.Options{Unfurl: true}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -131,7 +134,7 @@ func TestOwnPostsComeBack(t *testing.T) {
 	})
 }
 
-// TestFailedCommit: what isn't durable isn't acknowledged, comes again, and is answered once.
+// TestFailedCommit: what isn't durable isn't acknowledged, comes again, and is answered once. Fact A1.11.
 func TestFailedCommit(t *testing.T) {
 	for name, fail := range map[string]func(*rig){
 		"not put": func(r *rig) { r.mem.FailNext(session.ErrUnknown) },
@@ -156,7 +159,7 @@ func TestFailedCommit(t *testing.T) {
 	}
 }
 
-// TestHeldStore: no ack before the disk has it, and none is lost when it takes long (FS 43, 44).
+// TestHeldStore: no ack before the disk has it, and none is lost when it takes long (FS 43, 44). Fact A1.5; report 44.
 func TestHeldStore(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -177,6 +180,7 @@ func TestHeldStore(t *testing.T) {
 }
 
 // TestSlowModel: acks don't wait for the model, and a connection that is refreshed meanwhile costs nothing (FS 44, O13).
+// Facts A1.5, O.13; report 44.
 func TestSlowModel(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		r.model.think(5 * time.Minute)
@@ -191,7 +195,7 @@ func TestSlowModel(t *testing.T) {
 }
 
 // TestRestart: a message that was durable but not acknowledged before the end comes again in the next life, and is answered once
-// (FS 43, 53). What was asked while nobody was there is answered from the redelivery.
+// (FS 43, 53). What was asked while nobody was there is answered from the redelivery. Facts A1.11, A1.13; reports 43, 53.
 func TestRestart(t *testing.T) {
 	inRig(t, simslack.Options{Resend: true}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -212,7 +216,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestGarbageFrames is case 22: what isn't JSON at all, then a good one.
+// TestGarbageFrames is case 22: what isn't JSON at all, then a good one. Facts A1.16, B.1.
 func TestGarbageFrames(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		if err := r.WaitConnected(t.Context()); err != nil {
@@ -276,7 +280,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// TestTwoBotsCannotTalkEachOtherToDeath: where bots are answered, a bot that answers every answer gets no more than a few.
+// TestTwoBotsCannotTalkEachOtherToDeath: where bots are answered, a bot that answers every answer gets no more than a few. Fact A3.3.
 func TestTwoBotsCannotTalkEachOtherToDeath(t *testing.T) {
 	prepare := func(r *rig) {
 		r.config = func(c *session.Config) {

@@ -9,6 +9,7 @@ import (
 // me is the bot of the tests.
 var me = identity{team: "T1", user: "UBOT", bot: "BBOT", name: "orebot"}
 
+// TestReadText: facts A2.16, A2.17.
 func TestReadText(t *testing.T) { // case 18: the token zoo
 	for in, want := range map[string]string{
 		"":                             "",
@@ -65,7 +66,7 @@ func TestStripCall(t *testing.T) {
 	}
 }
 
-// FuzzReadText: what a person typed comes back as it was, whatever it looks like, and nothing else is ever invented.
+// FuzzReadText: what a person typed comes back as it was, whatever it looks like, and nothing else is ever invented. Fact A2.16.
 func FuzzReadText(f *testing.F) {
 	for _, s := range []string{"", "a < b && c", "<@U1|x>", "&lt;", "<!date^1^|>", "<https://x|y>", "<", ">", "<|>", "<@>", "<!>", "<#|>"} {
 		f.Add(s)

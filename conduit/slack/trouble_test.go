@@ -26,7 +26,7 @@ var troubles = map[string][]fault.Fault{
 }
 
 // TestEveryMethodMeetsTrouble: whatever one method of Slack's meets, each question is answered once, in order, in its place. What is
-// only good to know (names, what stood before, a sign) is done without. FS 16, 17.
+// only good to know (names, what stood before, a sign) is done without. FS 16, 17. Facts A6.4, A7.12, B.4; report 16.
 func TestEveryMethodMeetsTrouble(t *testing.T) {
 	prepare := func(r *rig) {
 		reading(r)

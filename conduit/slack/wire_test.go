@@ -10,7 +10,7 @@ import (
 	simslack "orebot/internal/sim/slack"
 )
 
-// TestDeafIsLeft: a connection on which no ping comes is left after 30 s, each time (FS 51).
+// TestDeafIsLeft: a connection on which no ping comes is left after 30 s, each time (FS 51). Facts A1.10, B.6; report 51.
 func TestDeafIsLeft(t *testing.T) {
 	inLink(t, simslack.Options{PingInterval: -1}, nil, func(t *testing.T, l *link) {
 		time.Sleep(5 * time.Minute)
@@ -26,7 +26,7 @@ func TestDeafIsLeft(t *testing.T) {
 	})
 }
 
-// TestAcksAtQuit: what is being stored when the intake ends is acknowledged before the connection is closed (O14).
+// TestAcksAtQuit: what is being stored when the intake ends is acknowledged before the connection is closed (O14). Facts B.8, B.19, O.14.
 func TestAcksAtQuit(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		if err := l.WaitConnected(t.Context()); err != nil {
@@ -49,7 +49,7 @@ func TestAcksAtQuit(t *testing.T) {
 	})
 }
 
-// TestQuitDoesntWait: a disk that stands still holds the end up for no longer than flushTime.
+// TestQuitDoesntWait: a disk that stands still holds the end up for no longer than flushTime. Fact B.8.
 func TestQuitDoesntWait(t *testing.T) {
 	inLink(t, simslack.Options{}, nil, func(t *testing.T, l *link) {
 		if err := l.WaitConnected(t.Context()); err != nil {
@@ -67,7 +67,7 @@ func TestQuitDoesntWait(t *testing.T) {
 	})
 }
 
-// TestAppTakenAway: the events that say so end the Slack side, at once and once; those of other tokens don't.
+// TestAppTakenAway: the events that say so end the Slack side, at once and once; those of other tokens don't. Fact A2.19.
 func TestAppTakenAway(t *testing.T) {
 	const wrap = `{"envelope_id":"e1","type":"events_api","payload":{"type":"event_callback","event":%}}`
 	push := func(l *link, ev string) {
@@ -101,6 +101,7 @@ func TestAppTakenAway(t *testing.T) {
 }
 
 // TestCommandsAreAnsweredInTime: a command that can't be stored, or that comes by another name, is answered; Slack sends none again.
+// Facts A1.4, A5.6, A8.5.
 func TestCommandsAreAnsweredInTime(t *testing.T) {
 	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
 		ann := r.AddUser("ann")
@@ -123,7 +124,7 @@ func TestCommandsAreAnsweredInTime(t *testing.T) {
 	})
 }
 
-// TestHomeMakesADMKnown: whoever opens the bot's home may then give commands in the DM as in a DM.
+// TestHomeMakesADMKnown: whoever opens the bot's home may then give commands in the DM as in a DM. Fact A2.12.
 func TestHomeMakesADMKnown(t *testing.T) {
 	var d dms
 	d.addHome([]byte(`{"event":{"type":"app_home_opened","channel":"D7","tab":"messages"}}`))

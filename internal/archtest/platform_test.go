@@ -2,26 +2,27 @@ package archtest
 
 import (
 	"go/ast"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-var factRow = regexp.MustCompile(`^\| ([A-E][0-9]?\.[0-9]+|[0-9]+) \| (.+) \| (.+) \|$`)
+var factRow = regexp.MustCompile(`^\| ([A-EO][0-9]?\.[0-9]+|[0-9]+) \| (.+) \| (.+) \|$`)
 
 var shownBy = regexp.MustCompile("`([a-z0-9]+)\\.((?:Test|Fuzz)[A-Z]\\w*)`")
 
-// TestTelegramsFactsNameWhatIsThere: each fact of Telegram has a test that exists, or a reason why nothing is done; none has two lines.
-func TestTelegramsFactsNameWhatIsThere(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "docs", "telegram-facts.md"))
-	if err != nil {
-		t.Fatal(err)
+// TestThePlatformsFactsNameWhatIsThere: each fact of a platform has a test that exists, or a reason why nothing is done; none has two lines.
+func TestThePlatformsFactsNameWhatIsThere(t *testing.T) {
+	for conduit, least := range map[string]int{"telegram": 150, "slack": 140} {
+		t.Run(conduit, func(t *testing.T) { checkFacts(t, conduit, least) })
 	}
-	have, docs, seen := testsOf(t, root), docsOf(t, filepath.Join(root, "conduit", "telegram")), map[string]bool{}
-	for line := range strings.Lines(string(text)) {
+}
+
+func checkFacts(t *testing.T, conduit string, least int) {
+	root := filepath.Join("..", "..")
+	have, docs, seen := testsOf(t, root), docsOf(t, filepath.Join(root, "conduit", conduit)), map[string]bool{}
+	for line := range strings.Lines(doc(t, root, conduit+"-facts.md")) {
 		line = strings.TrimSpace(line)
 		row := factRow.FindStringSubmatch(line)
 		switch {
@@ -33,10 +34,10 @@ func TestTelegramsFactsNameWhatIsThere(t *testing.T) {
 				t.Errorf("%s has two lines", row[1])
 			}
 			seen[row[1]] = true
-			checkShown(t, row[1], row[3], have, docs)
+			checkShown(t, conduit, row[1], row[3], have, docs)
 		}
 	}
-	if len(seen) < 150 {
+	if len(seen) < least {
 		t.Errorf("only %d facts", len(seen))
 	}
 }
@@ -56,7 +57,7 @@ func docsOf(t *testing.T, dir string) map[string]string {
 }
 
 // checkShown checks what a line says shows it. The conduit's own tests say in their comments what they show.
-func checkShown(t *testing.T, name, shown string, have map[string]bool, docs map[string]string) {
+func checkShown(t *testing.T, conduit, name, shown string, have map[string]bool, docs map[string]string) {
 	t.Helper()
 	found := shownBy.FindAllStringSubmatch(shown, -1)
 	if reason, not := strings.CutPrefix(shown, "not: "); not != (len(found) == 0) || not && len(reason) < 20 {
@@ -67,7 +68,7 @@ func checkShown(t *testing.T, name, shown string, have map[string]bool, docs map
 			t.Errorf("%s names %s, which isn't there", name, m[0])
 		}
 		doc, own := docs[m[2]]
-		if own && m[1] == "telegram" && !regexp.MustCompile(`(^|[ ,])`+regexp.QuoteMeta(name)+`[,;.]`).MatchString(doc) {
+		if own && m[1] == conduit && !regexp.MustCompile(`(^|[ ,])`+regexp.QuoteMeta(name)+`[,;.]`).MatchString(doc) {
 			t.Errorf("the comment of %s doesn't name %s", m[0], name)
 		}
 	}
