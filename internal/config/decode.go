@@ -49,7 +49,7 @@ func syntax(err error, data string) string {
 	where := fmt.Sprintf("line %d: ", pe.Position.Line)
 	if lines := strings.Split(data, "\n"); pe.Position.Line > 0 && pe.Position.Line <= len(lines) {
 		if secretName(lines[pe.Position.Line-1]) || secretName(pe.LastKey) {
-			return where + "is not TOML; put the secret in double quotes, on one line"
+			return where + remedy(pe.Message)
 		}
 	}
 	text := where + (*secret.Redactor)(nil).Redact(pe.Message)
@@ -57,6 +57,17 @@ func syntax(err error, data string) string {
 		text += "; text goes in double quotes"
 	}
 	return text
+}
+
+// remedy says what to do about a line that isn't quoted, from the parser's message, of which nothing is passed on.
+func remedy(message string) string {
+	switch {
+	case strings.Contains(message, "already been defined"):
+		return "is there twice; keep one of them"
+	case strings.Contains(message, "to end table name"):
+		return "is not TOML; the table's name at or above this line lacks its ]"
+	}
+	return "is not TOML; put the secret in double quotes, on one line"
 }
 
 // secretName reports whether s speaks of a secret.
