@@ -13,6 +13,7 @@ import (
 
 	"orebot/core/provider"
 	"orebot/internal/config"
+	"orebot/internal/ops"
 	"orebot/internal/secret"
 	"orebot/provider/ollama"
 )
@@ -27,8 +28,8 @@ line has a ✗, 2 where there is nothing to check: the named file is missing, or
 
 With --offline nothing is connected to: the file, the secrets and the state directory are checked. Otherwise the model
 server is asked too; Slack: who the bot is, which scopes the app lacks; Telegram: who the bot is, whether a webhook takes its updates, what
-it hears in groups, whether it is in the configured ones; and both what time it is. It never takes updates or events away from a running
-daemon.`,
+it hears in groups, whether it is in the configured ones; and both what time it is. A daemon that runs is asked what it knows: whether it is ready, which platform troubles it. Updates or
+events are never taken away from it.`,
 		Example: "  orebot check --offline -c config.toml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,6 +64,7 @@ func check(ctx context.Context, path string, offline bool, std stdio) error {
 			r.model(ctx, cfg)
 			r.slack(ctx, cfg)
 			r.telegram(ctx, cfg)
+			r.daemon(ctx, ops.SocketPlaces("", cfg.StateDir, os.Getenv))
 		}
 	}
 	switch {

@@ -34,5 +34,5 @@ func (d *daemon) admin() *ops.Admin {
 	for _, s := range d.sides {
 		q.Conduits = append(q.Conduits, s.Name())
 	}
-	return &ops.Admin{Access: &ops.Access{Doors: d.doors}, Queue: q, Logger: d.env.log}
+	return &ops.Admin{Access: &ops.Access{Doors: d.doors}, Queue: q, Health: d.health, Redactor: d.env.redactor, Logger: d.env.log}
 }

@@ -10,21 +10,25 @@ import (
 
 	"orebot/core/observe"
 	"orebot/core/session"
+	"orebot/internal/secret"
 )
 
 // Admin is what the admin socket offers beside health and figures.
 type Admin struct {
-	Access *Access
-	Queue  *Queue
-	Logger *slog.Logger
+	Access   *Access
+	Queue    *Queue
+	Health   *Health
+	Redactor *secret.Redactor
+	Logger   *slog.Logger
 }
 
 // maxRequest bounds the body of a request.
 const maxRequest = 64 << 10
 
-// Register adds the routes to a mux, as JSON under /v1/: access, access/approve, access/allow, access/revoke, queue, queue/retry,
+// Register adds the routes to a mux, as JSON under /v1/: health, access, access/approve, access/allow, access/revoke, queue, queue/retry,
 // queue/drop. A refusal has a status of 400 and up, and an object with the sentence under "error".
 func (a *Admin) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /v1/health", answer(a, func(context.Context, struct{}) (Readiness, error) { return a.Health.readiness(a.Redactor), nil }))
 	mux.HandleFunc("GET /v1/access", answer(a, func(ctx context.Context, _ struct{}) (AccessList, error) { return a.Access.List(ctx) }))
 	mux.HandleFunc("POST /v1/access/approve", answer(a, a.Access.Approve))
 	mux.HandleFunc("POST /v1/access/allow", answer(a, a.Access.Allow))

@@ -35,33 +35,38 @@ func livez(w http.ResponseWriter, h *Health) {
 }
 
 func readyz(w http.ResponseWriter, req *http.Request, h *Health, r *secret.Redactor) {
-	reasons := h.NotReady()
-	for i := range reasons {
-		reasons[i].Reason = r.Redact(reasons[i].Reason)
-		reasons[i].Component = r.Redact(reasons[i].Component)
-	}
-	notes := redacted(h.Notes(), r)
+	is := h.readiness(r)
 	status := http.StatusOK
-	if len(reasons) > 0 {
+	if !is.Ready {
 		status = http.StatusServiceUnavailable
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if strings.Contains(req.Header.Get("Accept"), "application/json") {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(readiness{len(reasons) == 0, reasons, notes}) // a lost client is its own matter
+		_ = json.NewEncoder(w).Encode(is) // a lost client is its own matter
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprint(w, lines(reasons), noteLines(notes))
+	fmt.Fprint(w, lines(is.Reasons), noteLines(is.Notes))
 }
 
-// readiness is the JSON form of /readyz.
-type readiness struct {
+// Readiness is the JSON form of /readyz.
+type Readiness struct {
 	Ready   bool     `json:"ready"`
 	Reasons []Reason `json:"reasons,omitempty"`
 	Notes   []Note   `json:"notes,omitempty"`
+}
+
+// readiness is what holds now, as it may be shown.
+func (h *Health) readiness(r *secret.Redactor) Readiness {
+	reasons := h.NotReady()
+	for i := range reasons {
+		reasons[i].Reason = r.Redact(reasons[i].Reason)
+		reasons[i].Component = r.Redact(reasons[i].Component)
+	}
+	return Readiness{len(reasons) == 0, reasons, redacted(h.Notes(), r)}
 }
 
 func lines(reasons []Reason) string {

@@ -143,7 +143,7 @@ func TestConnectSaysWhatItTried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ready readiness
+	var ready Readiness
 	if err := c.Call(t.Context(), "/readyz", nil, &ready); err != nil || !ready.Ready {
 		t.Errorf("%+v, %v", ready, err)
 	}
