@@ -68,12 +68,12 @@ func TestWrongUseSaysWhatToDo(t *testing.T) {
 
 func TestCheckOffline(t *testing.T) {
 	w := newWorld(t, options{})
-	w.ollamaTOML = "[session]\nretention = \"30d\""
+	w.ollamaTOML = "[link]\nenabled = \"threads\""
 	code, out := run(t, nil, "check", "--offline", "-c", w.config())
 	if code != 0 || strings.Contains(out, "✗") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	for _, want := range []string{"✓ configuration", "✓ slack.bot_token: from file", "✓ telegram.bot_token", "✓ state_dir", "! session.retention: not in effect yet"} {
+	for _, want := range []string{"✓ configuration", "✓ slack.bot_token: from file", "✓ telegram.bot_token", "✓ state_dir", "! link.enabled: not in effect yet"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
