@@ -62,8 +62,7 @@ func check(ctx context.Context, path string, offline bool, std stdio) error {
 		r.state(cfg.StateDir)
 		if !offline {
 			r.model(ctx, cfg)
-			r.slack(ctx, cfg)
-			r.telegram(ctx, cfg)
+			r.platforms(ctx, cfg)
 			r.daemon(ctx, ops.SocketPlaces("", cfg.StateDir, os.Getenv))
 		}
 	}

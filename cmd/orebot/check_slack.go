@@ -14,19 +14,28 @@ const (
 	clockSlack   = 30 * time.Second // how far this machine's clock may be from a platform's
 )
 
-// slack asks Slack who the bot is and what it may do. No connection for events is opened: that would take some of them from a daemon
-// that runs. So the app token is tried only by the daemon itself.
-func (r *report) slack(ctx context.Context, cfg *config.Config) {
-	if !cfg.Slack.On {
-		return
-	}
+// platforms asks each platform that is on, for at most platformTime.
+func (r *report) platforms(ctx context.Context, cfg *config.Config) {
 	net, err := newNetwork(cfg.Net)
 	if err != nil {
 		r.fail("%v", err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, platformTime)
-	defer cancel()
+	for _, p := range []struct {
+		on  bool
+		ask func(context.Context, network, *config.Config)
+	}{{cfg.Slack.On, r.slack}, {cfg.Telegram.On, r.telegram}} {
+		if p.on {
+			ctx, cancel := context.WithTimeout(ctx, platformTime)
+			p.ask(ctx, net, cfg)
+			cancel()
+		}
+	}
+}
+
+// slack asks Slack who the bot is and what it may do. No connection for events is opened: that would take some of them from a daemon
+// that runs. So the app token is tried only by the daemon itself.
+func (r *report) slack(ctx context.Context, net network, cfg *config.Config) {
 	c := cfg.Slack
 	api := slack.Dial(slack.Account{BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL, Transport: net.transport()})
 	found, err := api.Inspect(ctx)

@@ -41,7 +41,7 @@ func TestCheckAsksSlack(t *testing.T) {
 			cfg := &config.Config{}
 			cfg.Slack.On, cfg.Slack.APIURL = true, srv.URL+"/api/"
 			cfg.Slack.BotToken, cfg.Slack.AppToken = secret.New(c.token), secret.New("xapp-sim")
-			r.slack(context.Background(), cfg)
+			r.platforms(context.Background(), cfg)
 			for _, want := range c.want {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("no %q in\n%s", want, out.String())

@@ -14,18 +14,8 @@ const maxGroupsAsked = 20
 
 // telegram asks Telegram who the bot is, what it hears in groups and where its updates go. No updates are asked for: that would take
 // them from a daemon that runs.
-func (r *report) telegram(ctx context.Context, cfg *config.Config) {
+func (r *report) telegram(ctx context.Context, net network, cfg *config.Config) {
 	c := cfg.Telegram
-	if !c.On {
-		return
-	}
-	net, err := newNetwork(cfg.Net)
-	if err != nil {
-		r.fail("%v", err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, platformTime)
-	defer cancel()
 	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport(), Timeout: platformTime / 2})
 	found, err := api.Inspect(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func checkTelegram(t *testing.T, sim *simtelegram.Server, h http.Handler, limit 
 	if change != nil {
 		change(&cfg.Telegram)
 	}
-	r.telegram(ctx, cfg)
+	r.platforms(ctx, cfg)
 	if n := len(sim.Calls("getUpdates")) + len(sim.Calls("deleteWebhook")); n != 0 {
 		t.Errorf("%d calls that take something from a daemon", n)
 	}

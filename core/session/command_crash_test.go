@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -11,16 +10,7 @@ import (
 )
 
 // Whatever commit the process dies at, a command's effect happens exactly once, in its place, and its message has one end.
-func TestDeathAtEveryCommitOfCommands(t *testing.T) {
-	const most = 26
-	for _, applied := range []bool{false, true} {
-		for left := range most {
-			t.Run(fmt.Sprintf("%v/%d", applied, left), func(t *testing.T) {
-				bubble(t, func(t *testing.T, mem *storetest.Memory) { dieAmongCommands(t, mem, applied, left) })
-			})
-		}
-	}
-}
+func TestDeathAtEveryCommitOfCommands(t *testing.T) { atEveryDeath(t, 26, dieAmongCommands) }
 
 func dieAmongCommands(t *testing.T, mem *storetest.Memory, applied bool, left int) {
 	p := echo(500 * time.Millisecond)

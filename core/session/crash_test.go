@@ -86,6 +86,17 @@ func TestDeathAtEveryCommit(t *testing.T) {
 	}
 }
 
+// atEveryDeath runs die, in a bubble of its own, for each of the first commits at which a process may die, applied and not.
+func atEveryDeath(t *testing.T, most int, die func(t *testing.T, mem *storetest.Memory, applied bool, left int)) {
+	for _, applied := range []bool{false, true} {
+		for left := range most {
+			t.Run(fmt.Sprintf("%v/%d", applied, left), func(t *testing.T) {
+				bubble(t, func(t *testing.T, mem *storetest.Memory) { die(t, mem, applied, left) })
+			})
+		}
+	}
+}
+
 func dieTwice(t *testing.T, mem *storetest.Memory, applied bool, first, second int) {
 	p := echo(500 * time.Millisecond)
 	in := []session.Inbound{msg(dm, "slack:U1", "a"), msg(dm, "slack:U2", "b"), msg(dm, "slack:U1", "c"), msg("slack:T1/D2", "slack:U3", "d")}

@@ -112,16 +112,7 @@ func TestForgetInAChannel(t *testing.T) {
 }
 
 // Whatever commit the process dies at, what was forgotten is gone in the end, what came behind it is answered, and it is said once.
-func TestDeathAtEveryCommitOfForget(t *testing.T) {
-	const most = 24
-	for _, applied := range []bool{false, true} {
-		for left := range most {
-			t.Run(fmt.Sprintf("%v/%d", applied, left), func(t *testing.T) {
-				bubble(t, func(t *testing.T, mem *storetest.Memory) { dieForgetting(t, mem, applied, left) })
-			})
-		}
-	}
-}
+func TestDeathAtEveryCommitOfForget(t *testing.T) { atEveryDeath(t, 24, dieForgetting) }
 
 func dieForgetting(t *testing.T, mem *storetest.Memory, applied bool, left int) {
 	p := echo(500 * time.Millisecond)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,7 +155,7 @@ func TestUsageAcrossACrash(t *testing.T) {
 
 func dieCharging(t *testing.T, mem *storetest.Memory, n int, applied bool) {
 	p := newMetered()
-	st := &dyingAt{Memory: mem, left: n, applied: applied}
+	st := &crashing{Memory: mem, left: n, applied: applied}
 	b := start(t, mem, &p.scripted, toolsIn, func(c *session.Config) { c.Store = st })
 	ins := []session.Inbound{msg(dm, "slack:U1", "a tool"), msg(dm, "slack:U1", "b")}
 	for _, in := range ins {
@@ -173,29 +172,5 @@ func dieCharging(t *testing.T, mem *storetest.Memory, n int, applied bool) {
 	people, thread := costs(t, mem, dm)
 	if got := people["slack:U1"]; got != thread || got.Answers != 2 || got.In < 300 || got.In > p.total.In {
 		t.Errorf("person %+v, thread %+v, calls %+v", got, thread, p.total)
-	}
-}
-
-// dyingAt is a store that dies at a commit, which is applied or not.
-type dyingAt struct {
-	*storetest.Memory
-	applied bool
-
-	mu   sync.Mutex
-	left int
-}
-
-func (d *dyingAt) Commit(ctx context.Context, b session.Batch, done func(session.Result, error)) {
-	d.mu.Lock()
-	d.left--
-	left := d.left
-	d.mu.Unlock()
-	switch {
-	case left >= 0:
-		d.Memory.Commit(ctx, b, done)
-	case left == -1 && d.applied:
-		d.Memory.Commit(ctx, b, func(session.Result, error) { done(session.Result{}, session.ErrUnknown) })
-	default:
-		go done(session.Result{}, session.ErrClosed)
 	}
 }
