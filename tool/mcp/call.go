@@ -21,7 +21,7 @@ func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (s
 		return "", s.away()
 	}
 	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
-	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+	if e, ok := answered(err); ok {
 		return "", &tool.Failure{Text: "the server refuses: " + s.redact.Redact(e.Message)}
 	}
 	if err != nil && ctx.Err() == nil {
@@ -36,6 +36,18 @@ func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (s
 		return "", &tool.Failure{Text: text}
 	}
 	return text, nil
+}
+
+// The SDK's error for what its HTTP transport couldn't deliver (jsonrpc2.ErrRejected): it looks like an answer, but no server gave it.
+const (
+	rejectedCode = -32005
+	rejectedText = "rejected by transport"
+)
+
+// answered returns the error that the server itself answered with, if it is one.
+func answered(err error) (*jsonrpc.Error, bool) {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	return e, ok && (e.Code != rejectedCode || e.Message != rejectedText)
 }
 
 func (s *Server) away() error {

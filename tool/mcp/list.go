@@ -24,7 +24,7 @@ const (
 
 // list asks for the tools and hands them over. It returns how many there are.
 func (s *Server) list(ctx context.Context, session *mcp.ClientSession) (int, error) {
-	found, err := within(ctx, connectTime, func(ctx context.Context) ([]*mcp.Tool, error) { return pages(ctx, session) })
+	found, err := within(ctx, s.cfg.Connect, func(ctx context.Context) ([]*mcp.Tool, error) { return pages(ctx, session) })
 	if err != nil {
 		return 0, fmt.Errorf("mcp: list tools: %w", err)
 	}

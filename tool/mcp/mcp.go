@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,11 @@ type Config struct {
 	Set func([]tool.Tool) error
 	// Transport does the round trips for URL; nil is http.DefaultTransport.
 	Transport http.RoundTripper
+	// Connect is how long the server may take to start and shake hands, and then to list its tools; zero is 30 s.
+	Connect time.Duration
+	// PingEvery is the time between two questions for a sign of life, PingTime how long an answer may take; zero is 30 s and 20 s. After
+	// that the server counts as gone, its calls end, and it is connected or started again.
+	PingEvery, PingTime time.Duration
 	// Logger hears of what begins, ends and fails. Nil is silence.
 	Logger *slog.Logger
 }
@@ -50,6 +56,8 @@ type Server struct {
 
 // New checks the configuration; it starts and connects nothing. Its errors don't repeat the URL.
 func New(cfg Config) (*Server, error) {
+	cfg.Connect = cmp.Or(cfg.Connect, connectTime)
+	cfg.PingEvery, cfg.PingTime = cmp.Or(cfg.PingEvery, pingEvery), cmp.Or(cfg.PingTime, pingTime)
 	s := &Server{cfg: cfg, log: cfg.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

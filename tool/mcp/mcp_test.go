@@ -83,6 +83,8 @@ func newServer() *sdk.Server {
 	add("a_b", &sdk.TextContent{Text: "underscored"})
 	s.AddTool(&sdk.Tool{Name: "exit", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { os.Exit(3); return nil, nil })
+	s.AddTool(&sdk.Tool{Name: "freeze", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { freeze(); return nil, nil })
 	return s
 }
 

@@ -1,8 +1,13 @@
 package mcp_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"orebot/internal/secret"
 	"orebot/tool/mcp"
@@ -25,7 +30,7 @@ func TestCommandsThatAreNoServers(t *testing.T) {
 			t.Parallel()
 			s := newShelf()
 			end, log := run(t, mcp.Config{Name: "x", Command: []string{"/bin/sh", "-c", script}, Set: s.set,
-				Env: map[string]secret.String{"PATH": secret.New("/usr/bin:/bin")}})
+				Connect: 500 * time.Millisecond, Env: map[string]secret.String{"PATH": secret.New("/usr/bin:/bin")}})
 			log.until(t, "mcp server is away")
 			end()
 			if n := strings.Count(log.String(), "mcp server is away"); n != 1 || s.sets != 0 {
@@ -49,3 +54,70 @@ func TestAFloodOnStderrHoldsNothingUp(t *testing.T) {
 		t.Errorf("%d lines of it are logged", n)
 	}
 }
+
+// A server that hangs, so that it answers nothing, a ping neither, or that cuts each connection, is found out: the call that waits for it ends, further ones end at
+// once, and it is connected or started again.
+func TestAServerThatHangsIsStartedAgain(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T, s *shelf) (cfg mcp.Config, hang func()){
+		"command": func(t *testing.T, s *shelf) (mcp.Config, func()) { return command(t, "server", s), func() {} },
+		"http": func(t *testing.T, s *shelf) (mcp.Config, func()) {
+			h := &hanging{next: streamable(newServer())}
+			return over(t, s, h), func() { h.hangs.Store(true) }
+		},
+		"http, cut": func(t *testing.T, s *shelf) (mcp.Config, func()) {
+			h := &hanging{next: streamable(newServer()), cuts: true}
+			return over(t, s, h), func() { h.hangs.Store(true) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf()
+			cfg, hang := start(t, s)
+			cfg.PingEvery, cfg.PingTime = 100*time.Millisecond, 2*time.Second
+			_, log := run(t, cfg)
+			s.wait(t)
+			log.until(t, "mcp server is there")
+			hang()
+			if got, err := s.call(t, "x__freeze"); err == nil || !strings.Contains(err.Error(), "isn't there now") {
+				t.Errorf("the call that it hung in: %q, %v", got, err)
+			}
+			log.until(t, "mcp server is away")
+			if !strings.Contains(log.String(), "mcp: ping: ") {
+				t.Errorf("it isn't told that the ping had no answer:\n%s", log)
+			}
+			s.wait(t)
+			for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+				if got, err := s.call(t, "x__two"); got == "one\n\ntwo" && err == nil {
+					break
+				} else if time.Now().After(deadline) {
+					t.Fatalf("after it: %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+// hanging is a server over HTTP that, once it hangs, answers nothing until somebody connects anew.
+type hanging struct {
+	next  http.Handler
+	cuts  bool // it closes the connection instead, without an answer
+	hangs atomic.Bool
+}
+
+func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Mcp-Session-Id") == "" {
+		h.hangs.Store(false)
+	}
+	if h.hangs.Load() && h.cuts {
+		panic(http.ErrAbortHandler)
+	}
+	if h.hangs.Load() {
+		_, _ = io.Copy(io.Discard, r.Body) // only then does it notice that the client leaves
+		<-r.Context().Done()
+		return
+	}
+	h.next.ServeHTTP(w, r)
+}
+
+// freeze stops the whole process, as a machine does that has no memory left.
+func freeze() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }

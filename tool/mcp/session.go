@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orebot/core/observe"
 )
 
-// Times and sizes of a connection.
+// Times and sizes of a connection; the first three hold where the Config says nothing.
 const (
-	connectTime = 30 * time.Second // to start, connect and list
+	connectTime = 30 * time.Second // to start and connect, and to list
 	pingEvery   = 30 * time.Second
 	pingTime    = 20 * time.Second
 	closeTime   = 2 * time.Second
@@ -36,7 +35,7 @@ func (s *Server) serve(ctx context.Context, try int) (up bool, err error) {
 	}
 	defer end()
 	changed := make(chan struct{}, 1)
-	session, err := within(ctx, connectTime, func(ctx context.Context) (*mcp.ClientSession, error) {
+	session, err := within(ctx, s.cfg.Connect, func(ctx context.Context) (*mcp.ClientSession, error) {
 		return connect(ctx, transport, changed, try)
 	})
 	if err != nil {
@@ -116,7 +115,7 @@ func (s *Server) stay(ctx context.Context, session *mcp.ClientSession, changed <
 		_ = session.Wait()
 		close(gone)
 	}()
-	ping := time.NewTicker(pingEvery)
+	ping := time.NewTicker(s.cfg.PingEvery)
 	defer ping.Stop()
 	for {
 		var err error
@@ -126,7 +125,7 @@ func (s *Server) stay(ctx context.Context, session *mcp.ClientSession, changed <
 		case <-gone:
 			return errors.New("mcp: the connection ended")
 		case <-ping.C:
-			err = alive(ctx, session)
+			err = s.alive(ctx, session)
 		case <-changed:
 			err = s.relist(ctx, session)
 		}
@@ -151,9 +150,9 @@ func (s *Server) relist(ctx context.Context, session *mcp.ClientSession) error {
 }
 
 // alive asks for a sign of life. A server that doesn't know the question has given one.
-func alive(ctx context.Context, session *mcp.ClientSession) error {
-	_, err := within(ctx, pingTime, func(ctx context.Context) (any, error) { return nil, session.Ping(ctx, nil) })
-	if _, answered := errors.AsType[*jsonrpc.Error](err); err == nil || answered {
+func (s *Server) alive(ctx context.Context, session *mcp.ClientSession) error {
+	_, err := within(ctx, s.cfg.PingTime, func(ctx context.Context) (any, error) { return nil, session.Ping(ctx, nil) })
+	if _, ok := answered(err); err == nil || ok {
 		return nil
 	}
 	return fmt.Errorf("mcp: ping: %w", err)
