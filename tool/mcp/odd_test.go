@@ -119,5 +119,8 @@ func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.next.ServeHTTP(w, r)
 }
 
-// freeze stops the whole process, as a machine does that has no memory left.
-func freeze() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }
+// freeze stops the whole process, as a machine does that has no memory left. The signal may take a moment, so it never returns.
+func freeze() {
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	select {}
+}
