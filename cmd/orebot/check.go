@@ -27,8 +27,8 @@ func newCheck(g *globals, std stdio) *cobra.Command {
 line has a ✗, 2 where there is nothing to check: the named file is missing, or no platform is on.
 
 With --offline nothing is connected to: the file, the secrets and the state directory are checked. Otherwise the model
-server is asked too; Slack: who the bot is, which scopes the app lacks; Telegram: who the bot is, whether a webhook takes its updates, what
-it hears in groups, whether it is in the configured ones; and both what time it is. A daemon that runs is asked what it knows: whether it is ready, which platform troubles it. Updates or
+server is asked too; Slack: who the bot is, which scopes the app lacks, whether the app token works; Telegram: who the bot is, whether a
+webhook takes its updates, what it hears in groups, whether it is in the configured ones; and both what time it is. A daemon that runs is asked what it knows: whether it is ready, which platform troubles it. Updates or
 events are never taken away from it.`,
 		Example: "  orebot check --offline -c config.toml",
 		Args:    noArgs,

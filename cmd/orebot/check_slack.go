@@ -33,8 +33,8 @@ func (r *report) platforms(ctx context.Context, cfg *config.Config) {
 	}
 }
 
-// slack asks Slack who the bot is and what it may do. No connection for events is opened: that would take some of them from a daemon
-// that runs. So the app token is tried only by the daemon itself.
+// slack asks Slack who the bot is, what it may do, and whether it may connect. No connection for events is opened: that would take some of
+// them from a daemon that runs.
 func (r *report) slack(ctx context.Context, net network, cfg *config.Config) {
 	c := cfg.Slack
 	api := slack.Dial(slack.Account{BotToken: c.BotToken, AppToken: c.AppToken, APIURL: c.APIURL, Transport: net.transport()})
@@ -47,7 +47,22 @@ func (r *report) slack(ctx context.Context, net network, cfg *config.Config) {
 	if len(found.Missing) > 0 {
 		r.fail("slack: the app lacks scopes: %s; add them under OAuth & Permissions, and install the app again", strings.Join(found.Missing, " "))
 	}
+	r.slackApp(ctx, api)
 	r.clock("slack", found.Clock, time.Now())
+}
+
+// slackApp says whether the app token opens connections. It asks once, of the fifty times a minute that a daemon shares with it.
+func (r *report) slackApp(ctx context.Context, api *slack.API) {
+	err := api.InspectApp(ctx)
+	why := slack.Refusal(err)
+	switch {
+	case err == nil:
+		r.good("slack: the app token opens connections")
+	case why != "":
+		r.fail("slack: with the app token, %s", why)
+	default:
+		r.fail("slack: no answer about the app token: %v", err)
+	}
 }
 
 func (r *report) slackRefused(err error) {

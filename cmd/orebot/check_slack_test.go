@@ -14,25 +14,42 @@ import (
 	simslack "orebot/internal/sim/slack"
 )
 
+// saying is Slack's refusal.
+func saying(code string) fault.Fault {
+	return fault.Fault{Status: 200, Body: `{"ok":false,"error":"` + code + `"}`}
+}
+
+// TestCheckAsksSlack: who the bot is, which scopes it lacks, and whether the app token opens connections; none is opened.
 func TestCheckAsksSlack(t *testing.T) {
 	for name, c := range map[string]struct {
 		token  string
 		scopes []string
-		meet   fault.Fault
+		meet   fault.Fault // of auth.test
+		opens  fault.Fault // of apps.connections.open
 		want   []string
 		bad    bool
 	}{
-		"all is well":  {token: "xoxb-sim", want: []string{"✓ slack: orebot, bot UBOT of workspace T1", "✓ clock: as slack's"}},
+		"all is well":  {token: "xoxb-sim", want: []string{"✓ slack: orebot, bot UBOT of workspace T1", "✓ slack: the app token opens connections", "✓ clock: as slack's"}},
 		"no scopes":    {token: "xoxb-sim", scopes: []string{"chat:write"}, want: []string{"✓ slack: orebot", "✗ slack: the app lacks scopes: app_mentions:read"}, bad: true},
 		"wrong token":  {token: "xoxb-other", want: []string{"✗ slack: ", "invalid_auth"}, bad: true},
 		"deactivated":  {token: "xoxb-sim", meet: fault.Fault{Status: 200, Body: `{"ok":false,"error":"account_inactive"}`}, want: []string{"✗ slack: ", "account_inactive"}, bad: true},
 		"out of order": {token: "xoxb-sim", meet: fault.Fault{Status: 502, Body: "<html>bad gateway</html>"}, want: []string{"✗ slack: no answer: "}, bad: true},
+		"swapped": {token: "xoxb-sim", opens: saying("not_allowed_token_type"),
+			want: []string{"✓ slack: orebot", "✗ slack: with the app token, Slack says not_allowed_token_type: ", "app_token the xapp- one"}, bad: true},
+		"no connections:write": {token: "xoxb-sim", opens: saying("missing_scope"),
+			want: []string{"✗ slack: with the app token, Slack says missing_scope: the app token lacks connections:write; generate another"}, bad: true},
+		"revoked app token":   {token: "xoxb-sim", opens: saying("token_revoked"), want: []string{"✗ slack: with the app token, ", "token_revoked"}, bad: true},
+		"an odd place":        {token: "xoxb-sim", opens: fault.Fault{Status: 200, Body: `{"ok":true}`}, want: []string{"✗ slack: no answer about the app token: ", "names no place"}, bad: true},
+		"out of order, later": {token: "xoxb-sim", opens: fault.Fault{Status: 502, Body: "<html>bad gateway</html>"}, want: []string{"✓ slack: orebot", "✗ slack: no answer about the app token: ", "502"}, bad: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sim := simslack.New(simslack.Options{Scopes: c.scopes})
 			defer sim.Close()
 			if c.meet != (fault.Fault{}) {
 				sim.Faults.Next("auth.test", c.meet)
+			}
+			if c.opens != (fault.Fault{}) {
+				sim.Faults.Next("apps.connections.open", c.opens)
 			}
 			srv := httptest.NewServer(sim.Handler())
 			defer srv.Close()
@@ -47,11 +64,11 @@ func TestCheckAsksSlack(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, out.String())
 				}
 			}
-			if r.bad != c.bad || strings.Contains(out.String(), c.token) || strings.Contains(out.String(), "<html>") {
+			if r.bad != c.bad || strings.Contains(out.String(), c.token) || strings.Contains(out.String(), "xapp-") != (name == "swapped") || strings.Contains(out.String(), "<html>") {
 				t.Errorf("bad %v:\n%s", r.bad, out.String())
 			}
-			if n := len(sim.Calls("apps.connections.open")); n != 0 {
-				t.Errorf("%d connections opened", n)
+			if n, asked := sim.Connections(), len(sim.Calls("apps.connections.open")); n != 0 || asked > 1 {
+				t.Errorf("%d connections, %d asked for", n, asked)
 			}
 		})
 	}

@@ -70,8 +70,7 @@ type Inspection struct {
 	Clock     time.Time // Slack's, to the second; zero: it didn't say
 }
 
-// Inspect asks Slack about the bot token. It opens no connection, which would take events from a bot that runs; so that nothing is said
-// of the app token. An error's code, such as "invalid_auth", is what Refusal returns.
+// Inspect asks Slack about the bot token. An error's code, such as "invalid_auth", is what Refusal returns.
 func (api *API) Inspect(ctx context.Context) (Inspection, error) {
 	r, err := api.client.AuthTestContext(ctx)
 	if err != nil {
@@ -80,6 +79,13 @@ func (api *API) Inspect(ctx context.Context) (Inspection, error) {
 	i := Inspection{Team: r.TeamID, Bot: r.UserID, Name: r.User, Missing: missingScopes(r.Header)}
 	i.Clock, _ = http.ParseTime(r.Header.Get("Date"))
 	return i, nil
+}
+
+// InspectApp asks Slack whether the app token may open connections. None is opened: an app has a connection, and a bot that runs loses
+// events to it, only once somebody connects to the address that Slack gives; this one is thrown away. Errors are like Inspect's.
+func (api *API) InspectApp(ctx context.Context) error {
+	_, err := api.ticket(ctx)
+	return err
 }
 
 // Refusal returns what an operator can do about an error with which Slack refuses credentials; "" where it is of another kind.

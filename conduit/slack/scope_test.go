@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,28 @@ import (
 // without are the usual scopes but some.
 func without(names ...string) []string {
 	return slices.DeleteFunc(simslack.DefaultScopes(), func(s string) bool { return slices.Contains(names, s) })
+}
+
+// TestInspectAppTakesNothing: whoever asks whether the app token works takes no event from the daemon that runs, and isn't another process
+// to it. Facts A1.1, A1.9.
+func TestInspectAppTakesNothing(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		for range 3 {
+			if err := r.api.InspectApp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ann, dm := r.chatOf("ann")
+		r.Disconnect("refresh_requested")
+		time.Sleep(10 * time.Second)
+		for i := range 6 {
+			r.say(ann, dm, fmt.Sprint("q", i))
+		}
+		if got := r.posts(); len(got) != 6 || r.Connections() != 1 || r.health.noted(noteShared) != "" {
+			t.Errorf("posts %q, %d connections, note %q", got, r.Connections(), r.health.noted(noteShared))
+		}
+		r.allAcked(time.Second)
+	})
 }
 
 // TestMissingScopeOfPosts: an app that may not post doesn't lose an answer, nor the Slack side. The operator is told once; when the app was

@@ -171,8 +171,8 @@ func (s *Slack) ended(err error) error {
 func deadReason(err error) string {
 	code := codeOf(err)
 	switch code {
-	case "missing_scope":
-		return "Slack says missing_scope: add the scopes to the app and install it again"
+	case "missing_scope": // of the app token: a bot token's is no end, see poster.judged
+		return "Slack says missing_scope: the app token lacks connections:write; generate another under Basic Information, App-Level Tokens"
 	case "not_allowed_token_type":
 		return "Slack says not_allowed_token_type: bot_token takes the xoxb- token, app_token the xapp- one"
 	case "":

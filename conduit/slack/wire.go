@@ -30,9 +30,8 @@ type wire struct {
 	over atomic.Bool // reading is to end
 }
 
-// open opens a connection: it asks where, which is paced by the gate, and connects there. No error carries the ticket that the place's
-// address holds.
-func (api *API) open(ctx context.Context) (*wire, error) {
+// ticket asks where to connect, which is paced by the gate. The address serves once, and is a secret.
+func (api *API) ticket(ctx context.Context) (*url.URL, error) {
 	o, err := api.askAs(ctx, api.account.AppToken, "apps.connections.open", url.Values{})
 	if err != nil {
 		return nil, fmt.Errorf("slack: apps.connections.open: %w", api.clean(err))
@@ -40,6 +39,15 @@ func (api *API) open(ctx context.Context) (*wire, error) {
 	u, err := url.Parse(o.text("url"))
 	if err != nil || u.Scheme != "wss" && u.Scheme != "ws" || u.Host == "" {
 		return nil, fmt.Errorf("slack: apps.connections.open: %w", errNoURL)
+	}
+	return u, nil
+}
+
+// open opens a connection. No error carries the ticket.
+func (api *API) open(ctx context.Context) (*wire, error) {
+	u, err := api.ticket(ctx)
+	if err != nil {
+		return nil, err
 	}
 	conn, resp, err := api.handshake(ctx, u.String())
 	switch {
