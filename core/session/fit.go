@@ -24,6 +24,8 @@ type Fit struct {
 	Told   bool       `json:"told,omitempty"` // the chat knows that not everything fits
 	Cut    bool       `json:"cut,omitempty"`  // a server has cut a prompt
 	Known  bool       `json:"cutk,omitempty"` // the chat knows that
+	Lost   bool       `json:"lost,omitempty"` // something isn't in the prompts any more and stands in no summary
+	Admit  bool       `json:"adm,omitempty"`  // the chat knows that
 }
 
 // promptCount is the prompt that a server has counted last.
@@ -168,27 +170,24 @@ const (
 	noteServer  = "The model server read only a part of this conversation; I send it less from now on."
 )
 
-// tellFit has the chat told, once in a conversation each, that a server has cut a prompt, and that not everything of the conversation
-// is in the prompts any more.
+// tellFit has the chat told, once in a conversation each, that a server has cut a prompt, that not everything of the conversation is in
+// the prompts any more, and, should that come later, that some of it stands in no summary either.
 func (s *Stream) tellFit(j *job) {
 	fit := &s.live.state.Fit
 	if fit.Cut && !fit.Known {
 		j.tellBeside(noteServer)
 		fit.Known = true
 	}
-	if fit.Told || j.plan == nil {
-		return
-	}
 	path := s.live.turns()
-	if !j.plan.Left && (len(path) == 0 || path[0].Covers == 0) {
-		return
+	summary := len(path) > 0 && path[0].Covers != 0
+	switch {
+	case fit.Lost && !fit.Admit, !fit.Told && !summary && j.plan != nil && j.plan.Left:
+		j.tellBeside(noteCut)
+		fit.Told, fit.Admit = true, true
+	case !fit.Told && summary && j.plan != nil:
+		j.tellBeside(noteSummary)
+		fit.Told = true
 	}
-	line := noteCut
-	if len(path) > 0 && path[0].Covers != 0 {
-		line = noteSummary
-	}
-	j.tellBeside(line)
-	fit.Told = true
 }
 
 // squeeze lets less of the history through, where there is a history and the window is known: the server has refused a prompt that

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"slices"
 
 	"orebot/core/artifact"
@@ -52,18 +53,44 @@ func (l *live) dropBefore(start ledger.Seq) {
 	}
 }
 
-// trim moves the live window forward when it has grown beyond its size, down to half of it.
+// trim moves the live window forward when it has grown beyond its size, down to half of it, but not beyond what prompts still need.
 func (s *Stream) trim(b *Batch) {
 	l := s.live
 	if l.size <= s.m.cfg.WindowBytes {
 		return
 	}
-	if path := l.turns(); len(path) > 0 {
-		if start := s.cut(path); start > b.State.Window {
-			b.State.Window, b.State.Base = start, l.led.Rebase()
-			l.dropBefore(start)
-		}
+	path := l.turns()
+	if len(path) == 0 {
+		return
 	}
+	needed, begins := s.needed(path)
+	if start := min(s.cut(path), needed); start > b.State.Window {
+		b.State.Fit.Lost = b.State.Fit.Lost || start > begins
+		b.State.Window, b.State.Base = start, l.led.Rebase()
+		l.dropBefore(start)
+	}
+}
+
+// hardWindow is how many times its size a live window may grow to where no summary can be made of what is in it.
+const hardWindow = 4
+
+// needed returns the first turn that may not leave the window yet, and where begins what stands in no summary: that is what may not,
+// or, where no summaries are made, what the prompts hold. A window with which nobody knows what they can hold is bounded by its size
+// alone.
+func (s *Stream) needed(path []ledger.Turn) (needed, begins ledger.Seq) {
+	if path[0].Covers != 0 && len(path) > 1 {
+		path = path[1:]
+	}
+	begins = path[0].ID.Seq
+	if s.window == 0 && s.m.cfg.Spec.NumCtx == 0 {
+		return math.MaxUint64, begins
+	}
+	from := s.live.state.Fit.From
+	shown := slices.ContainsFunc(path, func(t ledger.Turn) bool { return t.ID.Seq == from })
+	if shown && (s.m.cfg.CompactAt <= 0 || s.live.size > hardWindow*s.m.cfg.WindowBytes) {
+		return from, begins
+	}
+	return begins, begins
 }
 
 // cut finds the user turn at which the newer half of a full window begins: the newest one, where that exchange alone is more. A

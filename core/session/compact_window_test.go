@@ -1,0 +1,53 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"orebot/core/artifact"
+	"orebot/core/ledger"
+	"orebot/core/session"
+	"orebot/core/session/storetest"
+)
+
+// What the live window lets go of stands in a summary: of many short messages, of which a prompt holds more than a small window does,
+// none leaves the prompts unless it stands there.
+func TestTheLiveWindowLosesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := newTalker(fitWindow)
+		b := start(t, mem, &p.scripted, fitting, func(c *session.Config) { c.WindowBytes = 4 << 10 })
+		for i := range 80 {
+			b.ask(msg(dm, "slack:U1", fmt.Sprintf("q#%d ", i)), time.Minute)
+			if got := len(names(p.asks[len(p.asks)-1])); got != i+1 {
+				t.Fatalf("prompt %d knows of %d questions, %d notes", i, got, len(b.notes(dm)))
+			}
+		}
+		if len(b.summaries(dm)) < 2 {
+			t.Errorf("%d summaries", len(b.summaries(dm)))
+		}
+		b.stopLife()
+	})
+}
+
+// Where no summary can be made, the live window is bounded all the same, and the chat is told once that something is left out.
+func TestTheLiveWindowIsBoundedWithoutSummaries(t *testing.T) {
+	for _, at := range []float64{0.75, 0} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				p := newTalker(fitWindow)
+				p.summary = func([]ledger.Turn) ([]artifact.Artifact, error) { return nil, errors.New("boom") }
+				b := start(t, mem, &p.scripted, fitting, func(c *session.Config) { c.WindowBytes, c.CompactAt = 8<<10, at })
+				for i := range 200 {
+					b.ask(msg(dm, "slack:U1", fmt.Sprintf("q#%d ", i)), time.Minute)
+					if size, _ := b.m.Window(dm); size > 5*8<<10 {
+						t.Fatalf("after %d questions the window has %d bytes", i+1, size)
+					}
+				}
+				equal(t, "notes", b.notes(dm), []string{"Older messages no longer fit."})
+				b.stopLife()
+			})
+		})
+	}
+}
