@@ -101,12 +101,16 @@ func (c *Commands) plain(cmd session.Command, v session.View) session.Effect {
 // Guarded reports whether what a command comes to depends on its author being an administrator. It makes Commands a session.Guard.
 func (c *Commands) Guarded(cmd session.Command) bool {
 	switch r := cmd.Rights; {
-	case r.Private, r.Admin, r.Starter && cmd.Name != "whoami" && cmd.Name != "forget":
+	case r.Private, r.Admin:
+		return false
+	case cmd.Name == "help", cmd.Name == "whoami", cmd.Name == "forget":
+		return true
+	case r.Starter:
 		return false
 	case cmd.Name == "stop":
 		return !r.Asker
 	}
-	return cmd.Name == "whoami" || !allowed(cmd)
+	return !allowed(cmd)
 }
 
 // allowed applies the table of who may give which command.

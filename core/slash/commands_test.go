@@ -36,7 +36,7 @@ func do(t *testing.T, c *slash.Commands, name, args string, in session.Inbound, 
 
 // The table of who may do what in a shared thread.
 func TestRights(t *testing.T) {
-	c := slash.New(slash.Config{Models: installed{"m"}})
+	c := slash.New(slash.Config{Models: installed{"m"}, Log: &written{}})
 	in := session.Inbound{Place: "slack:C1"}
 	whos := map[string]session.Rights{"nobody": {}, "asker": {Asker: true}, "starter": {Starter: true}, "admin": {Admin: true}, "private": {Private: true}}
 	for _, test := range []struct{ name, args, who string }{
@@ -54,10 +54,20 @@ func TestRights(t *testing.T) {
 		{"follow", "", "starter admin private"},
 		{"status", "", "nobody asker starter admin private"},
 		{"whoami", "", "nobody asker starter admin private"},
+		{"models", "", "nobody asker starter admin private"},
+		{"usage", "", "nobody asker starter admin private"},
+		{"stop", "", "nobody asker starter admin private"}, // how far it reaches is looked at below
+		{"start", "", "nobody asker starter admin private"},
+		{"system", "reset", "starter admin private"},
+		{"think", "", "nobody asker starter admin private"},
+		{"think", "show", "starter admin private"},
+		{"export", "", "starter admin private"},
+		{"forget", "", "admin private"},
+		{"forget", "yes", "admin private"},
 	} {
 		for who, r := range whos {
 			eff := do(t, c, test.name, test.args, in, r)
-			refused := strings.HasPrefix(eff.Text, "Only who")
+			refused := strings.HasPrefix(eff.Text, "Only ")
 			if want := !strings.Contains(test.who, who); refused != want {
 				t.Errorf("%s %s by %s: %q", test.name, test.args, who, eff.Text)
 			}

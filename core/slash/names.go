@@ -20,6 +20,9 @@ type spec struct {
 	args    bool // takes something behind its name
 	thread  bool // means a conversation, which Slack's slash commands can't name in a channel
 	hidden  bool // not in help
+	shared  bool // means nothing in a private chat
+
+	look string // the line for those who may only look
 }
 
 // specs lists the commands in the order of help.
@@ -30,13 +33,14 @@ func specs() []spec {
 		{name: "stop", aliases: []string{"cancel", "abort"}, line: "stop the answer and withdraw your waiting messages", now: true, thread: true},
 		{name: "retry", aliases: []string{"regenerate", "redo", "again"}, line: "answer the last message again", thread: true},
 		{name: "undo", line: "take back the last exchange", thread: true},
-		{name: "model", args: true, line: "show or change the model here"},
+		{name: "model", args: true, line: "show or change the model here", look: "show the model here"},
 		{name: "models", line: "the installed models", now: true},
 		{name: "system", aliases: []string{"persona", "prompt"}, args: true, line: "show or change my instructions here", thread: true},
-		{name: "think", aliases: []string{"reasoning"}, args: true, line: "how hard the model thinks: auto, off, low, medium, high"},
+		{name: "think", aliases: []string{"reasoning"}, args: true, line: "how hard the model thinks: auto, off, low, medium, high; show or hide its reasoning",
+			look: "how hard the model thinks"},
 		{name: "compact", line: "summarise older turns now", thread: true},
-		{name: "mute", line: "answer here only when called", thread: true},
-		{name: "follow", line: "answer here without being called again", thread: true},
+		{name: "mute", line: "answer here only when called", thread: true, shared: true},
+		{name: "follow", line: "answer here without being called again", thread: true, shared: true},
 		{name: "status", aliases: []string{"context", "info"}, line: "the model, the context used, what waits", now: true},
 		{name: "usage", aliases: []string{"tokens"}, line: "tokens of this conversation and yours", now: true},
 		{name: "whoami", aliases: []string{"id"}, line: "the ids an operator needs", now: true},

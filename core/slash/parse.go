@@ -3,6 +3,7 @@ package slash
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"orebot/core/session"
 )
@@ -46,18 +47,18 @@ func (c *Commands) Parse(in session.Inbound) (name, args string, ok bool) {
 
 // split takes a prefixed message apart; word is empty where what follows the prefix can't be a name, as in "/etc/fstab".
 func split(in session.Inbound) (word, rest string, prefixed bool) {
-	text := strings.TrimSpace(in.Text)
+	text := strings.TrimSpace(strings.TrimLeftFunc(in.Text, blank))
 	body, prefixed := cutPrefix(text)
 	if !prefixed && in.Call != session.CallCommand {
 		return "", "", false
 	}
 	if i := strings.IndexFunc(body, isSpace); i >= 0 {
-		body, rest = body[:i], strings.TrimSpace(body[i:])
+		body, rest = body[:i], visible(body[i:])
 	}
 	if in.Call == session.CallCommand { // Telegram: "/help@the_bot"
 		body, _, _ = strings.Cut(body, "@")
 	}
-	word = strings.ToLower(body)
+	word = named(strings.TrimRightFunc(strings.ToLower(body), unseen), rest)
 	if len(word) > maxName || strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return "", rest, true
 	}
@@ -71,6 +72,32 @@ func cutPrefix(text string) (string, bool) {
 	return text[1:], true
 }
 
+// named is a word without the punctuation behind it, where the message is that word alone and it is a command so: "/help?".
+func named(word, rest string) string {
+	if bare := strings.TrimRight(word, ".!?,;:…"); rest == "" && bare != word {
+		if _, known := find(bare); known {
+			return bare
+		}
+	}
+	return word
+}
+
+// visible returns what stands behind a name without the blanks around it; nothing, where nothing of it can be seen.
+func visible(s string) string {
+	if strings.TrimFunc(s, blank) == "" {
+		return ""
+	}
+	return strings.TrimSpace(s)
+}
+
+func blank(r rune) bool { return unseen(r) || unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// unseen reports whether nobody sees a character by itself: zero-width ones, marks of direction, and what else only changes its
+// neighbours.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("\u034f\u115f\u1160\u2800\u3164\uffa0", r)
+}
+
 func isSpace(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' }
 
 // bare reads words that are commands without a prefix, in a private chat or after a mention.
@@ -78,7 +105,7 @@ func bare(in session.Inbound) (name, args string, ok bool) {
 	if len(in.Attachments) > 0 || len(in.Quotes) > 0 {
 		return "", "", false
 	}
-	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(in.Text), ".!"))
+	word := strings.ToLower(strings.TrimRight(strings.TrimFunc(in.Text, blank), ".!"))
 	mention := in.Call == session.CallMention
 	if slices.Contains(bareAnywhere, word) && (mention || in.Call == session.CallDirect) ||
 		slices.Contains(bareMention, word) && mention {

@@ -8,18 +8,24 @@ import (
 	"orebot/core/session"
 )
 
-// help lists the commands as they are written at this place.
+// help lists the commands that its asker may give at this place, as they are written there. Telegram makes a link of "/name" where it
+// stands as plain text; Slack's are set as code.
 func help(cmd session.Command) string {
+	quote := "`"
+	if cmd.Prefix == "/" {
+		quote = ""
+	}
 	var b strings.Builder
 	for _, sp := range specs() {
-		if sp.hidden {
+		line, ok := lineFor(cmd, sp)
+		if !ok {
 			continue
 		}
 		name := cmd.Prefix + sp.name
-		if sp.args {
+		if sp.args && line == sp.line {
 			name += " …"
 		}
-		fmt.Fprintf(&b, "- `%s`: %s\n", name, sp.line)
+		fmt.Fprintf(&b, "- %s%s%s: %s\n", quote, name, quote, line)
 	}
 	if cmd.In.Place == "" {
 		b.WriteString("\nAnything else is a question.")
@@ -27,6 +33,18 @@ func help(cmd session.Command) string {
 		b.WriteString("\nMention me or reply to me to ask. What is written here without calling me I may read as context for my next answer.")
 	}
 	return b.String()
+}
+
+// lineFor is what help says of a command to who asks; ok is false where they may not give it, or where it means nothing.
+func lineFor(cmd session.Command, sp spec) (line string, ok bool) {
+	cmd.Name, cmd.Args = sp.name, ""
+	if sp.hidden || sp.shared && cmd.In.Place == "" || !allowed(cmd) {
+		return "", false
+	}
+	if cmd.Args = "x"; sp.look != "" && !allowed(cmd) {
+		return sp.look, true
+	}
+	return sp.line, true
 }
 
 // suggest answers what looks like a command and is none.

@@ -1,0 +1,48 @@
+package slash_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"orebot/core/session"
+	"orebot/core/slash"
+)
+
+// Help names exactly what its asker may do at a place, as it is written there: on Slack as code, on Telegram as text, which becomes a link.
+func TestHelpListsWhatOneMayDo(t *testing.T) {
+	const everyone, asker = "help stop model models think status usage whoami", "help stop retry model models think status usage whoami"
+	const starter = "help new stop retry undo model models system think compact mute follow status usage whoami export"
+	c := slash.New(slash.Config{Models: installed{"m"}})
+	for _, test := range []struct {
+		who, prefix, place string
+		r                  session.Rights
+		want               string
+	}{
+		{"anybody", "!", "slack:C1", session.Rights{}, everyone},
+		{"who asked", "!", "slack:C1", session.Rights{Asker: true}, asker},
+		{"who began it", "/", "telegram:-1", session.Rights{Starter: true}, starter},
+		{"an admin", "!", "slack:C1", session.Rights{Admin: true}, starter + " forget"},
+		{"in private", "/", "", session.Rights{Private: true}, strings.Replace(starter, " mute follow", "", 1) + " forget"},
+	} {
+		eff, err := c.Do(t.Context(), session.Command{Name: "help", In: session.Inbound{Place: test.place}, Rights: test.r, Prefix: test.prefix}, session.View{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		quote := map[string]string{"!": "`", "/": ""}[test.prefix]
+		var got []string
+		for _, m := range regexp.MustCompile("(?m)^- "+quote+test.prefix+"([a-z]+)( …)?"+quote+": ").FindAllStringSubmatch(eff.Text, -1) {
+			got = append(got, m[1])
+		}
+		if names := strings.Join(got, " "); names != test.want || strings.Count(eff.Text, "\n- ") != len(got)-1 {
+			t.Errorf("%s is told of %s\n%s", test.who, names, eff.Text)
+		}
+		own := test.r.Private || test.r.Admin || test.r.Starter
+		if strings.Contains(eff.Text, "show or change the model") != own || strings.Contains(eff.Text, "show or hide its reasoning") != own {
+			t.Errorf("%s is told\n%s", test.who, eff.Text)
+		}
+		if (test.place == "") != strings.HasSuffix(eff.Text, "Anything else is a question.") || (test.place != "") != strings.Contains(eff.Text, "as context") {
+			t.Errorf("%s is told\n%s", test.who, eff.Text)
+		}
+	}
+}
