@@ -25,8 +25,8 @@ func TestGroupAdministratorsHaveTheirRights(t *testing.T) {
 			return got[len(got)-1]
 		}
 		say(b.ada, "@OreBot hello")
-		say(b.ada, "/help")
-		say(eve, "/help")
+		say(b.ada, "/status@OreBot")
+		say(eve, "/model@OreBot")
 		if n := len(b.Calls("getChatAdministrators")); n != 0 {
 			t.Errorf("asked %d times for nothing", n)
 		}
@@ -38,6 +38,8 @@ func TestGroupAdministratorsHaveTheirRights(t *testing.T) {
 			{bob, "/new", "or an admin, can do that"}, // Telegram doesn't tell
 			{eve, "/new", "or an admin, can do that"},
 			{eve, "/system@OreBot be rude", "or an admin, can do that"},
+			{eve, "/help", "show the model here"},
+			{bob, "/help", "delete this conversation for good"},
 			{bob, "/whoami@OreBot", "You are an admin here."},
 			{bob, "/new", "a fresh conversation"},
 		} {

@@ -9,7 +9,7 @@ import (
 	"orebot/core/slash"
 )
 
-// Help names exactly what its asker may do at a place, as it is written there: on Slack as code, on Telegram as text, which becomes a link.
+// Help names exactly what its asker may do at a place, as it is written there.
 func TestHelpListsWhatOneMayDo(t *testing.T) {
 	const everyone, asker = "help stop model models think status usage whoami", "help stop retry model models think status usage whoami"
 	const starter = "help new stop retry undo model models system think compact mute follow status usage whoami export"
@@ -29,9 +29,8 @@ func TestHelpListsWhatOneMayDo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		quote := map[string]string{"!": "`", "/": ""}[test.prefix]
 		var got []string
-		for _, m := range regexp.MustCompile("(?m)^- "+quote+test.prefix+"([a-z]+)( …)?"+quote+": ").FindAllStringSubmatch(eff.Text, -1) {
+		for _, m := range regexp.MustCompile("(?m)^- `"+test.prefix+"([a-z]+)( …)?`: ").FindAllStringSubmatch(eff.Text, -1) {
 			got = append(got, m[1])
 		}
 		if names := strings.Join(got, " "); names != test.want || strings.Count(eff.Text, "\n- ") != len(got)-1 {

@@ -8,13 +8,8 @@ import (
 	"orebot/core/session"
 )
 
-// help lists the commands that its asker may give at this place, as they are written there. Telegram makes a link of "/name" where it
-// stands as plain text; Slack's are set as code.
+// help lists the commands that its asker may give at this place, as they are written there.
 func help(cmd session.Command) string {
-	quote := "`"
-	if cmd.Prefix == "/" {
-		quote = ""
-	}
 	var b strings.Builder
 	for _, sp := range specs() {
 		line, ok := lineFor(cmd, sp)
@@ -25,7 +20,7 @@ func help(cmd session.Command) string {
 		if sp.args && line == sp.line {
 			name += " …"
 		}
-		fmt.Fprintf(&b, "- %s%s%s: %s\n", quote, name, quote, line)
+		fmt.Fprintf(&b, "- `%s`: %s\n", name, line)
 	}
 	if cmd.In.Place == "" {
 		b.WriteString("\nAnything else is a question.")

@@ -24,7 +24,9 @@ func (w *written) Address(context.Context, session.Address) (session.AddressStat
 	return session.AddressState{}, nil
 }
 
-func (w *written) SmallList(context.Context, string, string, int) ([]session.SmallValue, error) { return nil, nil }
+func (w *written) SmallList(context.Context, string, string, int) ([]session.SmallValue, error) {
+	return nil, nil
+}
 
 func (w *written) Log(_ context.Context, _ ledger.ThreadID, from ledger.Seq, _ int) (out []session.LogRecord, err error) {
 	for i := int(from); i <= len(w.turns); i++ {
