@@ -41,6 +41,7 @@ type world struct {
 	ollamaTOML string // more of the [ollama] table
 	moreHosts  string // more of its hosts: `, "http://…"`
 	moreTOML   string // more tables
+	limits     string // what stands in [limits]; empty: nobody meets one
 	access     string // of Telegram; empty: open
 	gather     string // how long Telegram's plain messages wait; empty: not at all
 	level      string // of the log; empty: debug
@@ -108,6 +109,7 @@ type options struct {
 	slack     slack.Options
 	telegram  telegram.Options
 	vision    bool // the model sees
+	context   int  // what the model reads; 0: plenty
 }
 
 func newWorld(t testing.TB, o options) *world {
@@ -125,7 +127,7 @@ func newWorld(t testing.TB, o options) *world {
 		t: t, dir: t.TempDir(),
 		slack:    slack.New(o.slack),
 		telegram: telegram.New(o.telegram),
-		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: 1 << 17, Capabilities: abilities}},
+		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: cmp.Or(o.context, 1<<17), Capabilities: abilities}},
 			Answer: o.answer, Parallel: 4, APIKey: ollamaKey}),
 	}
 	t.Cleanup(func() { w.slack.Close(); w.telegram.Close(); w.ollama.Close() })
@@ -175,13 +177,12 @@ model = "test"
 num_ctx = %d
 %s
 [limits]
-user_per_minute = 100000
-user_waiting = 100000
+%s
 [http]
 listen = %q
 %s
 `, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, cmp.Or(w.numCtx, 32768), w.ollamaTOML,
-		w.health, w.moreTOML)
+		cmp.Or(w.limits, "user_per_minute = 100000\nuser_waiting = 100000"), w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
