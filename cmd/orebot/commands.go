@@ -12,7 +12,7 @@ import (
 // commands builds what people can ask of the bot itself in a chat.
 func (d *daemon) commands() *slash.Commands {
 	return slash.New(slash.Config{
-		Models: installed{d.model}, Log: d.store, System: d.cfg.Chat.SystemPrompt, NumCtx: d.cfg.Ollama.NumCtx,
+		Models: installed{d.model}, Log: d.store, System: d.cfg.Chat.SystemPrompt,
 	})
 }
 

@@ -46,6 +46,10 @@ type View struct {
 	Path    []ledger.Turn // the live window of the active path
 	Running bool          // a message is being answered
 	Waiting int           // messages behind it
+	Used    int           // what the path takes in a prompt, with all that is always there, in tokens
+
+	// Window returns how many tokens the model reads here; 0: unknown. It may ask the server.
+	Window func(ctx context.Context) int
 }
 
 // Reply is what the chat is told.

@@ -108,6 +108,7 @@ func (s *Stream) view(j, run *job) View {
 		Thread: s.thread, Address: j.addr, State: s.live.state, Spec: s.spec().Or(s.m.cfg.Spec), System: s.setting(SettingSystem),
 		Running: run != nil, Path: s.live.turns(),
 	}
+	v.Used, v.Window = s.used(v.Path), s.windowNow()
 	v.State.Addresses = slices.Clone(v.State.Addresses)
 	for _, e := range s.waiting {
 		if e.State == EntryOpen && !s.isCommand(e) {

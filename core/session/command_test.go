@@ -24,7 +24,7 @@ func (l installed) Models(context.Context) ([]slash.Model, error) { return l, ni
 // commanded lets people give commands.
 func commanded(st session.Store) func(*session.Config) {
 	return func(c *session.Config) {
-		c.Commander = slash.New(slash.Config{Models: installed{{Name: "m"}, {Name: "big:7b"}}, Log: st, NumCtx: 8192})
+		c.Commander = slash.New(slash.Config{Models: installed{{Name: "m"}, {Name: "big:7b"}}, Log: st})
 	}
 }
 

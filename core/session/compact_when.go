@@ -97,6 +97,24 @@ func (s *Stream) extent(window int) extent {
 	return extent{window: window, at: s.m.cfg.CompactAt, fixed: s.live.state.Fit.Fixed, scale: s.fit().Scale}
 }
 
+// used is about what a path takes in a prompt, with all that is always there.
+func (s *Stream) used(path []ledger.Turn) int {
+	x := s.extent(0)
+	return x.tokens(x.fixed + budget.EstimateAll(path))
+}
+
+// windowNow returns how to ask, away from the worker, what the conversation's model reads.
+func (s *Stream) windowNow() func(ctx context.Context) int {
+	m, spec, narrowed := s.m, s.spec(), s.fit().Window
+	return func(ctx context.Context) int {
+		n := m.window(ctx, spec)
+		if narrowed > 0 && (n == 0 || narrowed < n) {
+			return narrowed
+		}
+		return n
+	}
+}
+
 func (s *Stream) asking(c *compaction) asked {
 	return asked{c: c, spec: s.spec(), system: s.setting(SettingSystem)}
 }

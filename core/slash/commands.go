@@ -32,7 +32,6 @@ type Config struct {
 	Models Models
 	Log    Log
 	System string // the instructions where none are set
-	NumCtx int    // the context window, in tokens; 0: unknown
 	// Start, if not nil, is asked about the payload of a `start`; ok is false where it means nothing.
 	Start func(ctx context.Context, c session.Command) (r session.Reply, ok bool, err error)
 	Now   func() time.Time // default: time.Now
@@ -71,18 +70,18 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 	case "start":
 		return c.start(ctx, cmd)
 	}
-	return c.plain(cmd, v), nil
+	return c.plain(ctx, cmd, v), nil
 }
 
 // plain are the commands that need nobody's help.
-func (c *Commands) plain(cmd session.Command, v session.View) session.Effect {
+func (c *Commands) plain(ctx context.Context, cmd session.Command, v session.View) session.Effect {
 	switch cmd.Name {
 	case "help":
 		return said(help(cmd))
 	case "whoami":
 		return private(whoami(cmd, v))
 	case "status":
-		return said(c.status(v))
+		return said(status(ctx, v))
 	case "system":
 		return c.system(cmd, v)
 	case "think":

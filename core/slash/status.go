@@ -7,24 +7,15 @@ import (
 	"strings"
 
 	"orebot/core/session"
-	"orebot/core/transform/budget"
 )
 
 // status tells what the conversation runs with.
-func (c *Commands) status(v session.View) string {
-	used := 0
-	for _, t := range v.Path {
-		used += budget.Estimate(t)
-	}
+func status(ctx context.Context, v session.View) string {
 	lines := []string{"Model: `" + v.Spec.Model + "`"}
 	if v.Spec.Think != "" {
 		lines[0] += ", thinking `" + v.Spec.Think + "`"
 	}
-	context := "Context: about " + count(used) + " tokens"
-	if c.cfg.NumCtx > 0 {
-		context = fmt.Sprintf("Context: about %s of %s tokens", count(min(used, c.cfg.NumCtx)), count(c.cfg.NumCtx))
-	}
-	lines = append(lines, context, "Queue: "+queue(v))
+	lines = append(lines, "Context: about "+used(ctx, v)+" tokens", "Queue: "+queue(v))
 	if v.System != "" {
 		lines = append(lines, "Instructions: set here")
 	}
@@ -35,6 +26,18 @@ func (c *Commands) status(v session.View) string {
 		lines = append(lines, fmt.Sprintf("Links: %d places", n))
 	}
 	return "- " + strings.Join(lines, "\n- ")
+}
+
+// used tells how full the context is, where it is known how much it holds.
+func used(ctx context.Context, v session.View) string {
+	window := 0
+	if v.Window != nil {
+		window = v.Window(ctx)
+	}
+	if window <= 0 {
+		return count(v.Used)
+	}
+	return count(min(v.Used, window)) + " of " + count(window)
 }
 
 func queue(v session.View) string {

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,7 @@ func (st *stage) config(l *life) (session.Config, error) {
 	slow, err3 := st.s.duration("slow", time.Minute)
 	grace, err4 := st.s.duration("grace", 20*time.Second)
 	cfg := session.Config{
-		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual, NumCtx: tokens * 4 / 3},
+		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual, NumCtx: cmp.Or(tokens*4/3, 8192)},
 		Pattern:  cognitive.ReAct{MaxRounds: 8},
 		Handlers: []loop.Handler{&tool.Runner{Registry: st.tools, Rounds: 8, Logger: slog.New(slog.DiscardHandler), Output: 1 << 16}},
 		Invoke:   []provider.InvokeOption{st.tools.Offer()},
@@ -183,7 +184,7 @@ func (st *stage) config(l *life) (session.Config, error) {
 			}
 			return h["system"], nil
 		}), budget.Budget{}},
-		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"], NumCtx: 8192}),
+		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"]}),
 		SlowNotice: slow, MaxConcurrent: concurrent, RetryFor: 2 * time.Minute, MaxAge: 6 * time.Hour, ShutdownGrace: grace,
 		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),
 		Platforms: map[string]session.Platform{"slack": {
