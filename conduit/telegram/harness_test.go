@@ -109,7 +109,7 @@ func (b *bench) start(change ...func(*Config)) *life {
 	logger := slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var commander session.Commander
 	if b.commands {
-		commander = slash.New(slash.Config{Log: b.store, NumCtx: 8192})
+		commander = slash.New(slash.Config{Log: b.store})
 	}
 	platform := session.Platform{Policy: b.policy, Follow: true, Fetcher: b.api, People: b.api, Prefix: "/"}
 	if b.signs {
