@@ -1,13 +1,16 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
+	"orebot/core/provider"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 )
@@ -50,4 +53,29 @@ func TestTheLiveWindowIsBoundedWithoutSummaries(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A window may begin at a question that was set aside and then asked again: its log names turns that lie before it.
+func TestAWindowBeginsAtAQuestionAskedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		refuse := true
+		p := &scripted{answer: func(_ context.Context, _ int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+			if refuse && strings.HasPrefix(said(turns[len(turns)-1]), "b") {
+				return nil, &provider.Error{Kind: provider.KindRefused, Model: "m"}
+			}
+			return text("yes"), nil
+		}}
+		b := start(t, mem, p, commanded(mem), func(c *session.Config) { c.WindowBytes = 20_000 })
+		b.tell("a" + strings.Repeat("a", 15_000))
+		b.tell("b" + strings.Repeat("b", 8_000))
+		refuse = false
+		b.ended(b.tell("/retry")[0], session.EndAnswered)
+		if _, turns := b.m.Window(dm); turns != 2 {
+			t.Fatalf("the window has %d turns", turns)
+		}
+		b.stopLife()
+		b = start(t, mem, p, commanded(mem), func(c *session.Config) { c.WindowBytes = 20_000 })
+		b.ended(b.tell("c")[0], session.EndAnswered)
+		b.stopLife()
+	})
 }

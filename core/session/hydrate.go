@@ -127,6 +127,9 @@ func (l *live) apply(r LogRecord) error {
 		return l.add(*r.Turn)
 	case KindTip:
 		l.path, l.aside = nil, r.Tip.Aside
+		if r.Tip.To != 0 && r.Tip.To < l.state.Window {
+			return nil // a branch that the window doesn't hold, and that a later record has left
+		}
 		return l.led.SetTip(r.Tip.To)
 	case KindAmendment:
 		arts, err := r.Amendment.Decode()
