@@ -26,8 +26,8 @@ func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry, j *job) error {
 		if recs, err = s.amend(e, &next); err != nil {
 			return err
 		}
-		if _, here := s.live.led.Turn(e.Turn); here && len(recs) > 0 { // what is made anew of the window says the new text
-			if rewrites, err = s.withSummaries(nil, e.Turn); err != nil {
+		if len(recs) > 0 {
+			if rewrites, err = s.amendedSummaries(recs[0].Amendment); err != nil {
 				return err
 			}
 		}
@@ -181,7 +181,11 @@ func (s *Stream) applyToTurn(sig StoredEntry, seq ledger.Seq) error {
 	if err != nil {
 		return err
 	}
-	if err := s.change(sig, nil, []LogRecord{rec}, nil); err != nil {
+	rewrites, err := s.amendedSummaries(rec.Amendment)
+	if err != nil {
+		return err
+	}
+	if err := s.change(sig, nil, []LogRecord{rec}, rewrites); err != nil {
 		return err
 	}
 	s.noted(sig.Inbound)
@@ -200,7 +204,7 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 	}
 	rewrites = []LogRecord{{Seq: seq, Kind: KindTurn, Turn: &t}}
 	amended, err := s.amendments(seq)
-	for _, a := range amended[max(0, len(amended)-maxRewrites):] {
+	for _, a := range amended {
 		hollow := LogRecord{Seq: a.Seq, Kind: KindAmendment, Amendment: &Amendment{Entry: a.Amendment.Entry}}
 		rewrites = append(rewrites, hollow)
 	}
@@ -212,9 +216,6 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 	}
 	return len(t.Artifacts), rewrites, err
 }
-
-// maxRewrites is how many amendments of one turn are overwritten: nobody edits a message so often, and a Batch has its limit.
-const maxRewrites = MaxBatchWrites - 50
 
 // current returns a user turn as it reads now.
 func (s *Stream) current(seq ledger.Seq) (ledger.Turn, bool, error) {

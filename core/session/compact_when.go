@@ -189,24 +189,3 @@ func (s *Stream) compact(j *job, eff Effect) error {
 	s.compacted(t)
 	return nil
 }
-
-// withSummaries adds to the rewrites of a turn the summaries that were made of it, emptied: nothing of what its author took back is
-// to be left. Where they are too many for one Batch, the newest are.
-func (s *Stream) withSummaries(rewrites []LogRecord, seq ledger.Seq) ([]LogRecord, error) {
-	var of []LogRecord
-	for from := seq + 1; from <= s.live.state.Last; {
-		recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, from, logPage)
-		if err != nil || len(recs) == 0 {
-			return nil, err
-		}
-		for _, r := range recs {
-			if r.Kind == KindTurn && r.Turn != nil && r.Turn.Covers >= seq && len(r.Turn.Artifacts) > 0 {
-				r.Turn.Artifacts = nil
-				of = append(of, r)
-			}
-			from = r.Seq + 1
-		}
-	}
-	room := max(MaxBatchWrites-20-len(rewrites), 0)
-	return append(rewrites, of[max(0, len(of)-room):]...), nil
-}

@@ -44,7 +44,7 @@ func TestTheLiveWindowIsBoundedWithoutSummaries(t *testing.T) {
 				b := start(t, mem, &p.scripted, fitting, func(c *session.Config) { c.WindowBytes, c.CompactAt = 8<<10, at })
 				for i := range 200 {
 					b.ask(msg(dm, "slack:U1", fmt.Sprintf("q#%d ", i)), time.Minute)
-					if size, _ := b.m.Window(dm); size > 5*8<<10 {
+					if size, _ := b.m.Window(dm); size > 9*8<<10 {
 						t.Fatalf("after %d questions the window has %d bytes", i+1, size)
 					}
 				}

@@ -19,9 +19,8 @@ func (s *Stream) showsReasoning() bool {
 }
 
 // withoutReasoning adds to the rewrites of a question what followed from it, without the reasoning: a model begins with repeating what
-// it was asked, and nothing of what its author took back is to be left there. Where it is too much for one Batch, the newest is.
+// it was asked, and nothing of what its author took back is to be left there.
 func (s *Stream) withoutReasoning(rewrites []LogRecord, question ledger.Seq) ([]LogRecord, error) {
-	var of []LogRecord
 	from := map[ledger.Seq]bool{question: true}
 	for seq := question + 1; seq <= s.live.state.Last; {
 		recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, seq, logPage)
@@ -36,12 +35,11 @@ func (s *Stream) withoutReasoning(rewrites []LogRecord, question ledger.Seq) ([]
 			from[r.Seq] = true
 			if arts := dropReasoning(r.Turn.Artifacts); len(arts) < len(r.Turn.Artifacts) {
 				r.Turn.Artifacts = arts
-				of = append(of, r)
+				rewrites = append(rewrites, r)
 			}
 		}
 	}
-	room := max(MaxBatchWrites-20-len(rewrites), 0)
-	return append(rewrites, of[max(0, len(of)-room):]...), nil
+	return rewrites, nil
 }
 
 func dropReasoning(arts []artifact.Artifact) []artifact.Artifact {

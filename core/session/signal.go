@@ -164,10 +164,17 @@ func (s *Stream) done(sig StoredEntry) error {
 
 // change commits what a signal does: to the message, to the log (recs, and rewrites of what is there), and to the signal itself.
 func (s *Stream) change(sig StoredEntry, e *StoredEntry, recs, rewrites []LogRecord) error {
-	b := Batch{ID: NewBatchID()}
+	b, wider := Batch{ID: NewBatchID()}, false
 	if len(recs)+len(rewrites) > 0 {
+		var err error
+		if rewrites, err = s.rewriteAhead(rewrites); err != nil {
+			return err
+		}
 		b = s.batch(recs...)
 		b.Rewrites = rewrites
+		if wider, err = s.widen(&b); err != nil {
+			return err
+		}
 	}
 	b.Entries = []EntryWrite{s.applied(sig)}
 	if e != nil {
@@ -187,6 +194,9 @@ func (s *Stream) change(sig StoredEntry, e *StoredEntry, recs, rewrites []LogRec
 	if e != nil {
 		e.Rev = b.ID
 		s.m.moved(e.Entry)
+	}
+	if wider {
+		return s.reload()
 	}
 	return nil
 }

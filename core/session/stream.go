@@ -38,6 +38,7 @@ type Stream struct {
 	window   int         // the model's, in tokens, as of the last prompt; 0: not known yet
 	counts   promptCount // the last prompt that a server has counted
 	failedAt int         // how long the path was, in tokens, when no summary could be made; 0: none has failed
+	widened  bool        // what was summarised is in the live window again
 	retries  int         // times in a row that the thread had to be read again
 	hand     *job        // the one that is being worked on while the worker takes in more
 	sides    []*job      // commands that run beside it
@@ -91,9 +92,12 @@ func (s *Stream) work() {
 		}
 		if j := s.next(); j != nil {
 			s.do(j)
-			if err := guarded(func() error { s.compactIdle(); return nil }); err != nil {
-				s.lose(err, nil)
-			}
+		} else if !s.widened {
+			continue
+		}
+		s.widened = false
+		if err := guarded(func() error { s.compactIdle(); return nil }); err != nil {
+			s.lose(err, nil)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (s *Stream) trim(b *Batch) {
 }
 
 // hardWindow is how many times its size a live window may grow to where no summary can be made of what is in it.
-const hardWindow = 4
+const hardWindow = 8
 
 // needed returns the first turn that may not leave the window yet, and where begins what stands in no summary: that is what may not,
 // or, where no summaries are made, what the prompts hold. A window with which nobody knows what they can hold is bounded by its size
