@@ -66,7 +66,7 @@ func (s *Stream) attempt(ctx context.Context, j *job, a asked) (err error) {
 	if err := s.makeRoom(ctx, j); err != nil {
 		return err
 	}
-	ctx = planned
+	ctx = withChanges(planned, j)
 	st := boundState{s}
 	if j.turn == 0 {
 		var arts []artifact.Artifact

@@ -35,6 +35,9 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		return true, s.drop(j)
 	case cause != nil:
 		return false, s.suspend(j)
+	case errors.Is(err, errOutdated):
+		j.remade++
+		return false, errChanged
 	}
 	kind := provider.KindOf(err)
 	if kind == provider.KindTooLong && s.squeeze(j) {

@@ -59,13 +59,16 @@ func (g *gate) limit() int {
 	return g.n
 }
 
-// Invoke waits for its turn, then calls. A call that waits ends with ctx.
+// Invoke waits for its turn, then calls. A call that waits ends with ctx; one whose prompt isn't true any more by then isn't made.
 func (g *gate) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch chan<- artifact.Artifact, opts ...provider.InvokeOption) error {
 	who := callerFrom(ctx)
 	if err := g.enter(ctx, who); err != nil {
 		return err
 	}
 	defer g.leave(who)
+	if outdated(ctx) {
+		return errOutdated
+	}
 	return g.next.Invoke(ctx, st, spec, ch, opts...)
 }
 

@@ -54,8 +54,12 @@ func (s *Stream) concerns(j *job, sig StoredEntry) bool {
 // errChanged is why a turn is interrupted whose messages were edited or deleted.
 var errChanged = errors.New("session: a message of this turn was changed")
 
-// heed interrupts a job that a signal concerns. The signal is applied once the job has let go of the thread.
+// heed interrupts a job that a signal concerns. The signal is applied once the job has let go of the thread; one about something else,
+// before the next prompt goes out.
 func (s *Stream) heed(j *job) {
+	if len(s.signals) > 0 {
+		j.changed.Store(true)
+	}
 	if j.cancel != nil && !j.done && slices.ContainsFunc(s.signals, func(sig StoredEntry) bool { return s.concerns(j, sig) }) {
 		j.cancel(errChanged)
 	}
@@ -63,30 +67,26 @@ func (s *Stream) heed(j *job) {
 
 // settleSignals applies what has come in about messages that no job works on.
 func (s *Stream) settleSignals() error {
-	return s.applyThose(nil, func(StoredEntry) bool { return true })
+	return s.applyAll(nil)
 }
 
-// settleChanges applies what has come in about the messages of a job that was interrupted. It is over where none of them is left.
+// settleChanges applies what has come in while a job was in hand that was interrupted. The job is over where none of its messages is left.
 func (s *Stream) settleChanges(j *job) (over bool, err error) {
-	err = s.applyThose(j, func(sig StoredEntry) bool { return s.concerns(j, sig) })
+	j.changed.Store(false)
+	err = s.applyAll(j)
 	return len(j.entries) == 0, err
 }
 
-// applyThose applies the signals that match, in the order in which they came. What fails stays.
-func (s *Stream) applyThose(j *job, match func(StoredEntry) bool) error {
-	for i := 0; i < len(s.signals); {
-		sig := s.signals[i]
-		if !match(sig) {
-			i++
-			continue
-		}
+// applyAll applies the signals in the order in which they came. What fails stays, and what follows it.
+func (s *Stream) applyAll(j *job) error {
+	for len(s.signals) > 0 {
 		if err := s.hydrate(s.m.turns); err != nil {
 			return err
 		}
-		if err := guarded(func() error { return s.apply(sig, j) }); err != nil {
+		if err := guarded(func() error { return s.apply(s.signals[0], j) }); err != nil {
 			return err
 		}
-		s.signals = slices.Delete(s.signals, i, i+1)
+		s.signals = slices.Delete(s.signals, 0, 1)
 	}
 	return nil
 }

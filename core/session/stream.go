@@ -61,6 +61,8 @@ type job struct {
 	plan    *budget.Plan                    // of its prompts
 	cut     atomic.Pointer[provider.Cut]    // what the provider says that the server left out of the last prompt
 	bare    bool                            // its messages only call the bot, below something to answer
+	changed atomic.Bool                     // something was edited or deleted since its prompt was made
+	remade  int                             // prompts that were thrown away for that
 	unsign  func()                          // ends the sign that is shown of it
 }
 
@@ -189,6 +191,7 @@ func (s *Stream) next() *job {
 			continue // it settles; other addresses needn't wait for it
 		}
 		take := here[:s.together(here)]
+		take = take[:s.unbroken(take)]
 		return s.remove(func(e StoredEntry) bool {
 			return slices.ContainsFunc(take, func(o StoredEntry) bool { return o.ID == e.ID })
 		})
@@ -215,30 +218,6 @@ func (s *Stream) waitingAt(a Address) (here []StoredEntry) {
 	}
 	slices.SortStableFunc(here, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
 	return here
-}
-
-// Limits of what is answered together: far below those of a Batch.
-const (
-	maxTogether      = 64
-	maxTogetherBytes = 64 << 10
-)
-
-// together counts how many of an address's waiting messages make one turn: consecutive plain ones of one author.
-func (s *Stream) together(here []StoredEntry) int {
-	n, size := 1, bulk(here[0].Inbound)
-	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && s.plain(here[0]) && s.plain(here[n]) && !s.m.isDropped(here[0], here[n]) &&
-		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID && here[n].Inbound.Group == "" {
-		if size += bulk(here[n].Inbound); size > maxTogetherBytes {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// plain messages may be answered together; what is refused or empty is dealt with alone.
-func (s *Stream) plain(e StoredEntry) bool {
-	return e.Refusal == "" && e.Over == "" && !empty(e.Inbound) && e.Inbound.Call != CallCommand && !s.isCommand(e)
 }
 
 // remove makes a job of the waiting entries that match.

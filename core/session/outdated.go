@@ -1,0 +1,28 @@
+package session
+
+import (
+	"context"
+	"errors"
+)
+
+// errOutdated keeps a call from being made whose prompt shows what was edited or deleted meanwhile: while a tool ran, or while the call
+// waited in line. The prompt is made anew.
+var errOutdated = errors.New("session: something was changed since the prompt was made")
+
+// maxRemade is how many prompts of a job are thrown away: what is edited all the time mustn't keep it from its answer.
+const maxRemade = 8
+
+type outdatedKey struct{}
+
+// withChanges lets the gate see, under the context returned, whether a job's prompt is still true.
+func withChanges(ctx context.Context, j *job) context.Context {
+	if j.remade >= maxRemade {
+		return ctx
+	}
+	return context.WithValue(ctx, outdatedKey{}, j)
+}
+
+func outdated(ctx context.Context) bool {
+	j, ok := ctx.Value(outdatedKey{}).(*job)
+	return ok && j.changed.Load()
+}
