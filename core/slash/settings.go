@@ -89,7 +89,7 @@ func (c *Commands) models(ctx context.Context, v session.View) (session.Effect, 
 		if can := abilities(m.Can); can != "" {
 			b.WriteString(", " + can)
 		}
-		if m.Name == v.Spec.Model {
+		if used, _ := installed(v.Spec.Model, []string{m.Name}); used != "" {
 			b.WriteString(" (used here)")
 		}
 		b.WriteString("\n")

@@ -58,11 +58,18 @@ func (c *Commands) usage(ctx context.Context, cmd session.Command, v session.Vie
 	if err != nil {
 		return session.Effect{}, err
 	}
-	all := v.State.Tokens
-	text := fmt.Sprintf("- This conversation: %s tokens in %s answers", count(all.In+all.Out), count(all.Answers))
-	text += fmt.Sprintf("\n- You, today: %s tokens in %s answers", count(u.Today.In+u.Today.Out), count(u.Today.Answers))
-	text += fmt.Sprintf("\n- You, the last 30 days: %s tokens in %s answers", count(u.Month.In+u.Month.Out), count(u.Month.Answers))
+	text := "- This conversation: " + spent(v.State.Tokens)
+	text += "\n- You, today: " + spent(u.Today)
+	text += "\n- You, the last 30 days: " + spent(u.Month)
 	return private(text), nil
+}
+
+// spent prints what answers have cost.
+func spent(t session.Tokens) string {
+	if t.Answers == 1 {
+		return count(t.In+t.Out) + " tokens in 1 answer"
+	}
+	return fmt.Sprintf("%s tokens in %s answers", count(t.In+t.Out), count(t.Answers))
 }
 
 // count prints a number as people read it.

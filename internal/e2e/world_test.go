@@ -108,8 +108,9 @@ type options struct {
 	answer    func(ollama.Request) ollama.Reply
 	slack     slack.Options
 	telegram  telegram.Options
-	vision    bool // the model sees
-	context   int  // what the model reads; 0: plenty
+	vision    bool           // the model sees
+	context   int            // what the model reads; 0: plenty
+	models    []ollama.Model // more of them
 }
 
 func newWorld(t testing.TB, o options) *world {
@@ -127,7 +128,7 @@ func newWorld(t testing.TB, o options) *world {
 		t: t, dir: t.TempDir(),
 		slack:    slack.New(o.slack),
 		telegram: telegram.New(o.telegram),
-		ollama: ollama.New(ollama.Options{Models: []ollama.Model{{Name: "test", Context: cmp.Or(o.context, 1<<17), Capabilities: abilities}},
+		ollama: ollama.New(ollama.Options{Models: append([]ollama.Model{{Name: "test", Context: cmp.Or(o.context, 1<<17), Capabilities: abilities}}, o.models...),
 			Answer: o.answer, Parallel: 4, APIKey: ollamaKey}),
 	}
 	t.Cleanup(func() { w.slack.Close(); w.telegram.Close(); w.ollama.Close() })
