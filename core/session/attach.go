@@ -21,8 +21,15 @@ const (
 	noAnswer = "I couldn't fetch %s; please send it again, or paste the text."
 )
 
-// fetchTime bounds one attempt to read a file.
-const fetchTime = 2 * time.Minute
+// fetchTime bounds one attempt to read a file, and fetchSilence how long nothing of it may come, which is less where less patience is
+// configured, but leastSilence.
+const (
+	fetchTime    = 2 * time.Minute
+	fetchSilence = 30 * time.Second
+	leastSilence = 5 * time.Second
+)
+
+var errFetchSilent = errors.New("session: nothing of the file comes")
 
 // attach reads the files of a job's messages: what a text says, and where a picture is kept. Lines about the rest are shown beside the
 // answer. It may block, and touches nothing but the job.
@@ -109,8 +116,25 @@ func cantRead(att Attachment) string {
 	return "I can't read " + what + "; text, images and code work."
 }
 
+// notRead says of a file that was looked at that it isn't what its name may say.
+func notRead(att Attachment) string {
+	return called(att) + " is neither text nor a picture that I can read."
+}
+
 func (s *Stream) tooBig(att Attachment) string {
-	return fmt.Sprintf("%s is too big for me; %d MB is the limit.", called(att), s.m.cfg.MaxAttachmentBytes>>20)
+	return fmt.Sprintf("%s is too big for me; %s is the limit.", called(att), size(s.m.cfg.MaxAttachmentBytes))
+}
+
+// size prints a number of bytes as people do, rounded down.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KB", n>>10)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
 }
 
 // called names a file in a sentence.
@@ -139,7 +163,9 @@ func oneName(name string) string {
 func (s *Stream) read(ctx context.Context, f Fetcher, a Address, att Attachment, room int) (artifact.Artifact, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	w := &sieve{limit: s.m.cfg.MaxAttachmentBytes}
+	ctx, heard, end := awake(ctx, min(fetchSilence, max(leastSilence, s.m.cfg.RetryFor)))
+	defer end()
+	w := &sieve{limit: s.m.cfg.MaxAttachmentBytes, heard: heard}
 	var url string
 	fill := func(out io.Writer) (err error) {
 		w.out = out
@@ -171,6 +197,13 @@ func (s *Stream) read(ctx context.Context, f Fetcher, a Address, att Attachment,
 	return artifact.Image{URL: url}, "", nil
 }
 
+// awake returns a context that ends once heard hasn't been called for so long.
+func awake(ctx context.Context, silence time.Duration) (within context.Context, heard, end func()) {
+	within, cancel := context.WithCancelCause(ctx)
+	t := time.AfterFunc(silence, func() { cancel(errFetchSilent) })
+	return within, func() { t.Reset(silence) }, func() { t.Stop(); cancel(nil) }
+}
+
 var (
 	errTooBig    = errors.New("session: the file is beyond the limit")
 	errNoPicture = errors.New("session: the file is no picture")
@@ -178,6 +211,7 @@ var (
 
 // sieve takes a file's bytes and looks at the first of them: a picture goes through, anything else is kept, up to what a text may have.
 type sieve struct {
+	heard func()    // called with each Write
 	out   io.Writer // nil: nowhere to keep a picture
 	limit int64
 	n     int64
@@ -192,6 +226,7 @@ const sniffed = 16
 
 // Write implements io.Writer.
 func (w *sieve) Write(p []byte) (int, error) {
+	w.heard()
 	if w.n += int64(len(p)); w.n > w.limit {
 		return 0, errTooBig
 	}

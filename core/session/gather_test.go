@@ -29,6 +29,15 @@ func (f files) Fetch(ctx context.Context, _ session.Address, att session.Attachm
 		body = f[""]
 	}
 	switch body {
+	case "STALL":
+		for range 3 {
+			if _, err := w.Write([]byte("some ")); err != nil {
+				return att, err
+			}
+			time.Sleep(20 * time.Second)
+		}
+		<-ctx.Done()
+		return att, &session.FetchError{Retry: true, Text: "The file stays away.", Err: ctx.Err()}
 	case "HANG":
 		<-ctx.Done()
 		return att, ctx.Err()
@@ -44,6 +53,37 @@ func (f files) Fetch(ctx context.Context, _ session.Address, att session.Attachm
 		}
 	}
 	return att, nil
+}
+
+// A file of which nothing comes for half a minute is given up, one that comes slowly isn't before its time; where less patience is
+// configured, sooner.
+func TestASilentFileIsGivenUp(t *testing.T) {
+	for _, c := range []struct {
+		body     string
+		patience time.Duration
+		after    time.Duration
+		line     string
+	}{
+		{"HANG", 2 * time.Minute, 2*time.Minute + 3*time.Second, "end I couldn't fetch `a.txt`; please send it again, or paste the text."},
+		{"HANG", time.Second, 5 * time.Second, "end I couldn't fetch `a.txt`; please send it again, or paste the text."},
+		{"STALL", time.Minute, 70 * time.Second, "end The file stays away."},
+	} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			b := start(t, mem, says("ok"), fetching(files{"a.txt": c.body}), func(cfg *session.Config) { cfg.RetryFor = c.patience })
+			begin := time.Now()
+			in := msg(dm, "slack:U1", "look", attaching("a.txt"))
+			b.accept(in)
+			for len(b.log(dm)) < 3 && time.Since(begin) < time.Hour {
+				time.Sleep(time.Second)
+				synctest.Wait()
+			}
+			equal(t, c.body, b.log(dm), []string{"user look", "assistant ok", c.line})
+			if took := time.Since(begin).Truncate(time.Second); took > c.after+10*time.Second || took < c.after-10*time.Second {
+				t.Errorf("%s: told after %s, want %s", c.body, took, c.after)
+			}
+			b.stopLife()
+		})
+	}
 }
 
 // blobs keep pictures in memory.
@@ -105,7 +145,7 @@ func TestFilesBecomePartOfTheTurn(t *testing.T) {
 		{"an image, whatever its name", "what?", files{"a.txt": png}, []string{"a.txt"}, []string{"user what?", "assistant ok"}},
 		{"a table program's", "sum?", files{}, []string{"a.xlsx"}, []string{"user sum?", "assistant ok", "end I can't read .xlsx; text, images and code work."}},
 		{"only a table program's", "", files{}, []string{"a.xlsx"}, []string{"end I can't read .xlsx; text, images and code work."}},
-		{"binary, whatever its name", "", files{"a.txt": "a\x00b"}, []string{"a.txt"}, []string{"end I can't read .txt; text, images and code work."}},
+		{"binary, whatever its name", "", files{"a.txt": "a\x00b"}, []string{"a.txt"}, []string{"end `a.txt` is neither text nor a picture that I can read."}},
 		{"a voice message", "", files{}, []string{"a.ogg"}, []string{"end I can't listen to voice messages; please type."}},
 		{"too big", "hi", files{"a.txt": strings.Repeat("x", 1<<20+1)}, []string{"a.txt"}, []string{"user hi", "assistant ok", "end `a.txt` is too big for me; 1 MB is the limit."}},
 		{"gone", "hi", files{"a.txt": "GONE"}, []string{"a.txt"}, []string{"user hi", "assistant ok", "end `a.txt` is gone."}},

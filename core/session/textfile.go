@@ -23,7 +23,7 @@ func textFile(att Attachment, data []byte, room int) (artifact.Artifact, string,
 	text, ok := decodeText(data)
 	switch {
 	case !ok:
-		return nil, cantRead(att), nil
+		return nil, notRead(att), nil
 	case blank(text):
 		return nil, called(att) + " is empty.", nil
 	case room < 1<<10:

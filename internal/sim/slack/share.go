@@ -1,9 +1,11 @@
 package slack
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -13,6 +15,9 @@ type SharedFile struct {
 	Data       []byte
 	Mode       string // "hosted" if empty; "external", "tombstone" and "hidden_by_limit" have no bytes at Slack
 	Check      bool   // the event says no more than the id: files.info has to be asked, as with files of other workspaces
+	Size       int    // as events tell it; 0 is the length of Data
+	Pad        int    // so many zero bytes follow Data in a download, which nobody holds in memory
+	Missing    int    // so many bytes a download promises, and breaks off without them
 	SignIn     bool   // its download leads to the sign-in page, as where the app has no access
 }
 
@@ -31,7 +36,7 @@ func (s *Server) Share(user, channel, text string, files []SharedFile, opts ...S
 	m := s.compose(ch, user, text, o)
 	m.Subtype = "file_share"
 	for _, f := range files {
-		u := &upload{id: s.world.id("F"), name: f.Name, length: len(f.Data), data: f.Data, received: true, shared: true, from: &f, owner: user}
+		u := &upload{id: s.world.id("F"), name: f.Name, length: cmp.Or(f.Size, len(f.Data)), data: f.Data, received: true, shared: true, from: &f, owner: user}
 		s.uploads[u.id] = u
 		m.Files = append(m.Files, u.id)
 	}
@@ -90,10 +95,25 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	case !let, u.from != nil && u.from.SignIn:
 		http.Redirect(w, r, "/signin?redir="+url.QueryEscape(r.URL.Path), http.StatusFound)
 	default:
-		if u.from != nil && u.from.MIME != "" {
-			w.Header().Set("Content-Type", u.from.MIME)
+		if u.from != nil {
+			u.from.serve(w)
+			return
 		}
 		_, _ = w.Write(u.data)
+	}
+}
+
+// serve sends the file's bytes, and those that only its download has.
+func (f *SharedFile) serve(w http.ResponseWriter) {
+	if f.MIME != "" {
+		w.Header().Set("Content-Type", f.MIME)
+	}
+	if f.Missing > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(f.Data)+f.Pad+f.Missing))
+	}
+	_, err := w.Write(f.Data)
+	for left, zeros := f.Pad, make([]byte, 64<<10); left > 0 && err == nil; left -= len(zeros) {
+		_, err = w.Write(zeros[:min(left, len(zeros))])
 	}
 }
 
