@@ -20,8 +20,12 @@ func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (s
 	if session == nil {
 		return "", s.away()
 	}
+	s.calls.Add(1)
+	defer s.calls.Add(-1)
 	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
-	if e, ok := answered(err); ok {
+	if e, ok := answered(err); ok && e.Code == tooLargeCode && e.Message == tooLargeText {
+		return "", &tool.Failure{Text: fmt.Sprintf("the result has more than %d KiB and was thrown away; if the call had an effect, it stands. Ask for a part of it.", s.cfg.MaxMessage>>10)}
+	} else if ok {
 		return "", &tool.Failure{Text: "the server refuses: " + s.redact.Redact(e.Message)}
 	}
 	if err != nil && ctx.Err() == nil {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,17 +17,24 @@ import (
 // Limits of what one server may offer.
 const (
 	maxTools       = 128
+	maxListed      = 1024 // of which tools may choose
 	maxPages       = 16
 	maxDescription = 2 << 10 // bytes of one tool's
 	maxSchema      = 16 << 10
 	maxName        = 64
 )
 
-// list asks for the tools and hands them over. It returns how many there are.
-func (s *Server) list(ctx context.Context, session *mcp.ClientSession) (int, error) {
+// list asks for the tools and hands them over, where they aren't the same as before; news says whether they weren't.
+func (s *Server) list(ctx context.Context, session *mcp.ClientSession) (news bool, err error) {
 	found, err := within(ctx, s.cfg.Connect, func(ctx context.Context) ([]*mcp.Tool, error) { return pages(ctx, session) })
 	if err != nil {
-		return 0, fmt.Errorf("mcp: list tools: %w", err)
+		return false, fmt.Errorf("mcp: list tools: %w", err)
+	}
+	found = slices.DeleteFunc(found, func(t *mcp.Tool) bool { return t == nil })
+	slices.SortStableFunc(found, func(a, b *mcp.Tool) int { return strings.Compare(precedence(a.Name), precedence(b.Name)) })
+	sum := sumOf(found)
+	if sum == s.listed {
+		return false, nil
 	}
 	tools, complaints := s.translate(found)
 	if err := s.cfg.Set(tools); err != nil {
@@ -35,7 +43,17 @@ func (s *Server) list(ctx context.Context, session *mcp.ClientSession) (int, err
 	for _, c := range complaints {
 		s.log.Warn("mcp tool left out", observe.KeyReason, s.redact.Redact(c))
 	}
-	return len(tools), nil
+	s.listed, s.offered = sum, len(tools)
+	return true, nil
+}
+
+// sumOf is another one where a tool is described otherwise.
+func sumOf(tools []*mcp.Tool) string {
+	h := sha256.New()
+	for _, t := range tools {
+		_ = json.NewEncoder(h).Encode([]any{t.Name, t.Description, t.InputSchema})
+	}
+	return string(h.Sum(nil))
 }
 
 // pages collects the tools of all pages, up to the limits.
@@ -47,34 +65,38 @@ func pages(ctx context.Context, session *mcp.ClientSession) (all []*mcp.Tool, er
 			return nil, err
 		}
 		all = append(all, page.Tools...)
-		if page.NextCursor == "" || len(all) >= maxTools {
+		if page.NextCursor == "" || len(all) >= maxListed {
 			break
 		}
 		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
 	}
-	return all[:min(len(all), maxTools)], nil
+	return all[:min(len(all), maxListed)], nil
 }
 
-// translate makes the wanted ones of a server's tools the model's, and says what is left out. The order is that of the names, and of
-// two that come to the same name the one that is written so wins.
+// translate makes the wanted ones of a server's tools the model's, and says what is left out. They come in the order of precedence: of two
+// that come to the same name the one that is written so wins.
 func (s *Server) translate(found []*mcp.Tool) (tools []tool.Tool, complaints []string) {
-	found = slices.DeleteFunc(slices.Clone(found), func(t *mcp.Tool) bool { return t == nil || !s.wanted(t.Name) })
-	slices.SortStableFunc(found, func(a, b *mcp.Tool) int { return strings.Compare(precedence(a.Name), precedence(b.Name)) })
-	taken := map[string]bool{}
+	found = slices.DeleteFunc(slices.Clone(found), func(t *mcp.Tool) bool { return !s.wanted(t.Name) })
+	taken, over := map[string]bool{}, 0
 	for _, t := range found {
-		name := s.cfg.Name + "__" + sanitised(t.Name)
+		name := s.nameOf(t)
 		schema, err := json.Marshal(t.InputSchema)
 		switch {
-		case sanitised(t.Name) == "" || len(name) > maxName:
+		case t.Name == "" || len(name) > maxName:
 			complaints = append(complaints, fmt.Sprintf("%q: the name can't be called", tool.Clip(t.Name, 80)))
 		case taken[name]:
 			complaints = append(complaints, fmt.Sprintf("%q: %s is taken by another tool", t.Name, name))
 		case err != nil || len(schema) > maxSchema:
 			complaints = append(complaints, name+": the schema of its arguments is too large")
+		case len(tools) == maxTools:
+			over++
 		default:
 			taken[name] = true
 			tools = append(tools, s.tool(name, t, schema))
 		}
+	}
+	if over > 0 {
+		complaints = append(complaints, fmt.Sprintf("%d more: a server may have %d; choose with `tools`", over, maxTools))
 	}
 	for _, w := range s.cfg.Tools {
 		if !slices.ContainsFunc(found, func(t *mcp.Tool) bool { return t.Name == w }) {
@@ -94,6 +116,16 @@ func precedence(name string) string {
 		return "0" + name
 	}
 	return "1" + name
+}
+
+// nameOf is what the model calls a tool. Of a name that is too long the beginning stays, and a sum of it all, so that it remains its own.
+func (s *Server) nameOf(t *mcp.Tool) string {
+	name := s.cfg.Name + "__" + sanitised(t.Name)
+	if keep := maxName - 9; len(name) > maxName && len(s.cfg.Name)+2 < keep {
+		sum := sha256.Sum256([]byte(t.Name))
+		name = name[:keep] + fmt.Sprintf("_%x", sum[:4])
+	}
+	return name
 }
 
 // sanitised makes a name one that models can call: what isn't a letter, a digit, _ or - is _.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,8 +39,10 @@ type Config struct {
 	// Connect is how long the server may take to start and shake hands, and then to list its tools; zero is 30 s.
 	Connect time.Duration
 	// PingEvery is the time between two questions for a sign of life, PingTime how long an answer may take; zero is 30 s and 20 s. After
-	// that the server counts as gone, its calls end, and it is connected or started again.
+	// that, or after several such silences while calls run, the server counts as gone, its calls end, and it is connected or started again.
 	PingEvery, PingTime time.Duration
+	// MaxMessage is how many bytes a message from the server may have; zero is 8 MiB. A result that is larger fails by itself.
+	MaxMessage int
 	// Logger hears of what begins, ends and fails. Nil is silence.
 	Logger *slog.Logger
 }
@@ -50,13 +53,17 @@ type Server struct {
 	log    *slog.Logger
 	redact *secret.Redactor
 
+	listed  string       // the sum of what was listed last; Run's
+	offered int          // how many tools of it are offered; Run's
+	calls   atomic.Int32 // that run now
+
 	mu      sync.Mutex
 	session *mcp.ClientSession // nil: it is away
 }
 
 // New checks the configuration; it starts and connects nothing. Its errors don't repeat the URL.
 func New(cfg Config) (*Server, error) {
-	cfg.Connect = cmp.Or(cfg.Connect, connectTime)
+	cfg.Connect, cfg.MaxMessage = cmp.Or(cfg.Connect, connectTime), cmp.Or(cfg.MaxMessage, maxMessage)
 	cfg.PingEvery, cfg.PingTime = cmp.Or(cfg.PingEvery, pingEvery), cmp.Or(cfg.PingTime, pingTime)
 	s := &Server{cfg: cfg, log: cfg.Logger}
 	if s.log == nil {

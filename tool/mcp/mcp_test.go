@@ -41,6 +41,12 @@ func TestMain(m *testing.M) {
 			}
 		}()
 		os.Exit(standIn())
+	case "large":
+		_ = largeServer().Run(context.Background(), &sdk.StdioTransport{})
+		os.Exit(0)
+	case "chatter":
+		_ = newServer().Run(context.Background(), &sdk.IOTransport{Reader: os.Stdin, Writer: &chatter{out: os.Stdout}})
+		os.Exit(0)
 	case "stubborn": // ignores the end of its input and SIGTERM, and has a child that does too
 		signalIgnore()
 		child := exec.Command("/bin/sh", "-c", "trap '' TERM; echo $$ >&2; while :; do read x < /dev/zero; done")
@@ -278,7 +284,6 @@ func TestADeadServerIsStartedAgain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	log.until(t, "mcp server is away")
-	s.wait(t)
 	for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
 		if got, err := s.call(t, "x__two"); got == "one\n\ntwo" && err == nil {
 			break

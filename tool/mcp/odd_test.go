@@ -85,7 +85,6 @@ func TestAServerThatHangsIsStartedAgain(t *testing.T) {
 			if !strings.Contains(log.String(), "mcp: ping: ") {
 				t.Errorf("it isn't told that the ping had no answer:\n%s", log)
 			}
-			s.wait(t)
 			for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
 				if got, err := s.call(t, "x__two"); got == "one\n\ntwo" && err == nil {
 					break

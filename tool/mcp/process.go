@@ -36,7 +36,7 @@ func (s *Server) start() (*process, error) {
 	}
 	slices.Sort(cmd.Env)
 	cmd.SysProcAttr = apartAttr()
-	cmd.Stderr = &lines{log: s.log, redact: s.redact, margin: longest(s.cfg.Env)}
+	cmd.Stderr = s.said()
 	cmd.WaitDelay = termTime // who inherited stderr may hold it open
 	in, err := cmd.StdinPipe()
 	if err != nil {

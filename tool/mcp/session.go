@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,8 +16,7 @@ const (
 	pingEvery   = 30 * time.Second
 	pingTime    = 20 * time.Second
 	closeTime   = 2 * time.Second
-	listPause   = time.Second // between two listings, however often a server says that its tools have changed
-	maxMessage  = 8 << 20     // bytes of one message
+	maxMessage  = 8 << 20 // bytes of one message
 )
 
 // handshake is the version of the protocol that is asked for first: the last one before servers could be asked without a session, which
@@ -42,14 +40,14 @@ func (s *Server) serve(ctx context.Context, try int) (up bool, err error) {
 		return false, fmt.Errorf("mcp: connect: %w", err)
 	}
 	defer closeSession(session, end)
-	n, err := s.list(ctx, session)
-	if err != nil {
+	if _, err := s.list(ctx, session); err != nil {
 		return false, err
 	}
 	s.put(session)
 	defer s.put(nil)
-	s.log.Info("mcp server is there", observe.KeyCount, n)
-	return true, s.stay(ctx, session, changed)
+	s.log.Info("mcp server is there", observe.KeyCount, s.offered)
+	w := &watch{Server: s, session: session, pause: listPause}
+	return true, w.stay(ctx, changed)
 }
 
 // closeSession says goodbye, for as long as that may take, and then ends what the session lives on.
@@ -106,56 +104,6 @@ func within[T any](ctx context.Context, d time.Duration, f func(context.Context)
 		var none T
 		return none, ctx.Err()
 	}
-}
-
-// stay watches a session: it lists the tools when they change, and gives up a server that doesn't answer any more.
-func (s *Server) stay(ctx context.Context, session *mcp.ClientSession, changed <-chan struct{}) error {
-	gone := make(chan struct{})
-	go func() {
-		_ = session.Wait()
-		close(gone)
-	}()
-	ping := time.NewTicker(s.cfg.PingEvery)
-	defer ping.Stop()
-	for {
-		var err error
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-gone:
-			return errors.New("mcp: the connection ended")
-		case <-ping.C:
-			err = s.alive(ctx, session)
-		case <-changed:
-			err = s.relist(ctx, session)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// relist lists the tools again, after a pause in which further changes are covered.
-func (s *Server) relist(ctx context.Context, session *mcp.ClientSession) error {
-	select {
-	case <-time.After(listPause):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	n, err := s.list(ctx, session)
-	if err == nil {
-		s.log.Info("mcp server has other tools", observe.KeyCount, n)
-	}
-	return err
-}
-
-// alive asks for a sign of life. A server that doesn't know the question has given one.
-func (s *Server) alive(ctx context.Context, session *mcp.ClientSession) error {
-	_, err := within(ctx, s.cfg.PingTime, func(ctx context.Context) (any, error) { return nil, session.Ping(ctx, nil) })
-	if _, ok := answered(err); err == nil || ok {
-		return nil
-	}
-	return fmt.Errorf("mcp: ping: %w", err)
 }
 
 func (s *Server) put(session *mcp.ClientSession) {

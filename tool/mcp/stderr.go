@@ -9,13 +9,13 @@ import (
 	"orebot/internal/secret"
 )
 
-// Limits of what is logged of a command's stderr.
+// Limits of what is logged of what a command says, on stderr or between its messages.
 const (
 	maxLine  = 1 << 10 // bytes of one line
 	maxLines = 1000    // of one life; the rest is counted
 )
 
-// lines writes what a command says on stderr to the log at debug level, line by line.
+// lines writes what a command says to the log at debug level, line by line.
 type lines struct {
 	log     *slog.Logger
 	redact  *secret.Redactor
@@ -23,6 +23,11 @@ type lines struct {
 	skip    bool   // until the line's end
 	margin  int    // as long as the longest secret
 	written int
+}
+
+// said takes what a command says that is no message.
+func (s *Server) said() *lines {
+	return &lines{log: s.log, redact: s.redact, margin: longest(s.cfg.Env)}
 }
 
 // Write never fails: a command must not be held up or ended by what it says.

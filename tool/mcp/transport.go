@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -17,7 +19,8 @@ func (s *Server) transport() (t mcp.Transport, end func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return &mcp.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: maxMessage}, p.end, nil
+		out := &messages{cutter: newCutter(p.out, s.cfg.MaxMessage), Closer: p.out, junk: s.said()}
+		return &mcp.IOTransport{Reader: out, Writer: p.in, MaxLineLength: 2 * s.cfg.MaxMessage}, p.end, nil
 	}
 	rt := s.cfg.Transport
 	if rt == nil {
@@ -26,8 +29,8 @@ func (s *Server) transport() (t mcp.Transport, end func(), err error) {
 	life, end := context.WithCancel(context.Background())
 	return &mcp.StreamableClientTransport{
 		Endpoint:     s.cfg.URL.Reveal(),
-		HTTPClient:   &http.Client{Transport: capped{rt, life}, CheckRedirect: sameHost},
-		MaxEventSize: maxMessage,
+		HTTPClient:   &http.Client{Transport: capped{rt, life, s.cfg.MaxMessage}, CheckRedirect: sameHost},
+		MaxEventSize: 2 * s.cfg.MaxMessage,
 	}, end, nil
 }
 
@@ -40,11 +43,12 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// capped ends every round trip with the connection's life, and bounds the bodies that come back, but for streams, whose events the
-// transport bounds.
+// capped ends every round trip with the connection's life, and bounds the answers that come back: in place of one that is too large
+// stands its tooLarge.
 type capped struct {
 	next http.RoundTripper
 	life context.Context
+	max  int // bytes of an answer
 }
 
 // RoundTrip is next's.
@@ -57,34 +61,71 @@ func (c capped) RoundTrip(r *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
-	b := &body{ReadCloser: resp.Body, left: maxMessage, free: func() { stop(); cancel() }}
-	b.stream = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+	b := &body{Closer: resp.Body, free: func() { stop(); cancel() }}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		b.Reader = &events{cutter: newCutter(resp.Body, c.max)}
+	} else {
+		b.Reader = &whole{from: resp.Body, max: c.max, id: idOf(r)}
+	}
 	resp.Body = b
 	return resp, nil
 }
 
-type body struct {
-	io.ReadCloser
-	left   int
-	stream bool
-	free   func()
+// idOf returns the id of the JSON-RPC request that an HTTP request carries; nil where it carries none.
+func idOf(r *http.Request) []byte {
+	if r.GetBody == nil {
+		return nil
+	}
+	b, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	_ = json.NewDecoder(b).Decode(&m)
+	return m.ID
 }
 
-// Read fails beyond the limit.
-func (b *body) Read(p []byte) (int, error) {
-	if b.stream {
-		return b.ReadCloser.Read(p)
-	}
-	if b.left <= 0 {
-		return 0, errors.New("mcp: the answer is too large")
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
+type body struct {
+	io.Reader
+	io.Closer
+	free func()
 }
 
 // Close lets go of the connection's life too.
 func (b *body) Close() error {
 	defer b.free()
-	return b.ReadCloser.Close()
+	return b.Closer.Close()
+}
+
+// whole reads an answer to its end before it hands on anything of it.
+type whole struct {
+	from io.Reader
+	max  int
+	id   []byte // of the request
+	read *bytes.Reader
+	err  error
+}
+
+// Read fails where the answer is too large and answers no request, or breaks off.
+func (w *whole) Read(p []byte) (int, error) {
+	if w.read == nil {
+		all, err := io.ReadAll(io.LimitReader(w.from, int64(w.max)+1))
+		switch {
+		case err == nil && len(all) <= w.max:
+		case err == nil && w.id != nil:
+			all = tooLarge(w.id)
+		case err == nil:
+			all, w.err = nil, errors.New("mcp: the answer is too large")
+		default:
+			w.err = err
+		}
+		w.read = bytes.NewReader(all)
+	}
+	n, err := w.read.Read(p)
+	if err != nil && w.err != nil {
+		err = w.err
+	}
+	return n, err
 }
