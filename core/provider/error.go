@@ -34,13 +34,16 @@ const (
 	KindDenied
 	// KindRepeats: the answer was the same few words over and over.
 	KindRepeats
+	// KindNoLoad: the server can't load the model, whoever asks: it doesn't
+	// fit the memory, or its file is broken.
+	KindNoLoad
 )
 
 // String returns a short name for logs and metrics.
 func (k Kind) String() string {
 	names := [...]string{
 		"unknown", "unreachable", "busy", "model missing", "timeout",
-		"incomplete", "empty", "too long", "refused", "denied", "repeats",
+		"incomplete", "empty", "too long", "refused", "denied", "repeats", "no load",
 	}
 	if int(k) < len(names) {
 		return names[k]

@@ -173,7 +173,7 @@ func TestRetryAnswersAgain(t *testing.T) {
 // A question that was set aside is the one that retry means, until another one is asked.
 func TestRetryAsksWhatWasSetAside(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
-		p := failing(provider.KindRefused, 2)
+		p := harming(provider.KindRefused, 2, "one")
 		b := start(t, mem, p, commanded(mem))
 		in := b.tell("one", "/retry", "/retry")
 		b.ended(in[0], session.EndNoticed)

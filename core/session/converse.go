@@ -25,10 +25,13 @@ func (s *Stream) converse(ctx context.Context, j *job) error {
 	s.live.job = j
 	s.live.step.SetEventContext(ctx)
 	defer s.leave()
+	j.charge = charge{}
+	defer func() { j.charge.rest(j.charge.stay()) }()
 	begin := time.Now()
 	for try := 1; ; try++ {
 		j.plan = s.plan()
 		a := s.asking(nil)
+		j.charge.attempted()
 		err := s.apart(j, func() error { return s.attempt(ctx, j, a) })
 		if j.done {
 			return s.answered(ctx, j, begin, err)

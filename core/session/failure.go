@@ -51,25 +51,31 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 	if kind == provider.KindUnknown {
 		return s.unexplained(ctx, j, err)
 	}
-	if wait, again := s.again(err, kind, try, begin); again {
+	alone := j.charge.stay()
+	if wait, again := s.again(j, err, alone, try, begin); again {
 		if try == 1 {
 			s.log(j).Warn(modelTrouble(kind), observe.KeyError, err, observe.KeyWait, wait)
 		}
-		if err := s.pause(ctx, j, wait); err != nil {
+		j.charge.rest(alone)
+		err := s.pause(ctx, j, wait)
+		if err == nil {
+			err = s.stand(ctx, j)
+		}
+		if err != nil {
 			return s.failed(ctx, j, err, try, begin)
 		}
 		return false, nil
 	}
-	s.log(j).Error(modelTrouble(kind), observe.KeyError, err, observe.KeyAttempt, try)
-	sev, text := s.explain(err, kind, time.Since(begin), j.addr)
-	aside := kind == provider.KindTooLong || kind == provider.KindRefused
-	return true, s.notice(j, ending{how: EndNoticed, sev: sev, text: text, aside: aside, offers: offersAfter(kind)})
+	over, left = s.giveUp(ctx, j, err, try, begin)
+	j.charge.rest(alone)
+	return over, left
 }
 
 // offersAfter are the commands that help after a failure of the model.
 func offersAfter(kind provider.Kind) []string {
 	switch kind {
-	case provider.KindUnreachable, provider.KindBusy, provider.KindTimeout, provider.KindEmpty, provider.KindIncomplete:
+	case provider.KindUnreachable, provider.KindBusy, provider.KindTimeout, provider.KindEmpty, provider.KindIncomplete,
+		provider.KindNoLoad:
 		return []string{"retry"}
 	}
 	return nil
@@ -104,8 +110,9 @@ func (s *Stream) oversize(j *job) error {
 		text: "That became more than I can keep at once. Please ask for less."})
 }
 
-// again tells whether a model's failure is worth another attempt now, and after which wait.
-func (s *Stream) again(err error, kind provider.Kind, try int, begin time.Time) (time.Duration, bool) {
+// again tells whether a model's failure is worth another attempt now, and after which wait. An answer that came to nothing is, once.
+func (s *Stream) again(j *job, err error, alone bool, try int, begin time.Time) (time.Duration, bool) {
+	kind := provider.KindOf(err)
 	if !provider.Retryable(kind) {
 		return 0, false
 	}
@@ -115,7 +122,7 @@ func (s *Stream) again(err error, kind provider.Kind, try int, begin time.Time) 
 		wait = pe.After
 	}
 	if kind == provider.KindEmpty || kind == provider.KindIncomplete || kind == provider.KindRepeats {
-		return wait, try < 2
+		return wait, j.charge.spoil(kind, alone)
 	}
 	return wait, time.Since(begin)+wait <= s.m.cfg.RetryFor
 }
@@ -176,10 +183,12 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a A
 		return loop.SeverityWarn, "The model only repeated itself; I stopped it twice. Ask in other words; " + again + "."
 	case provider.KindTooLong:
 		return loop.SeverityWarn, fmt.Sprintf("That is more than `%s` can read at once. Please send less.", model)
+	case provider.KindNoLoad:
+		return loop.SeverityError, fmt.Sprintf("The model server can't load `%s`; the operator has to look at it. Your message is kept; %s.", model, again)
 	case provider.KindDenied:
 		return loop.SeverityError, "The model server doesn't let me in. The operator has to check its key."
 	default:
-		return loop.SeverityError, "The model server refused this request. Please ask in another way."
+		return loop.SeverityError, "The model server refused this request. I've set it aside; please ask in another way."
 	}
 }
 

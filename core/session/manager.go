@@ -113,6 +113,7 @@ type Manager struct {
 	spare    context.Context // of what is done while nobody waits; ends as soon as the Manager stops
 	endSpare context.CancelFunc
 	alone    *semaphore.Weighted
+	trials   *semaphore.Weighted // of questions at which the model's server broke off
 	bots     botRows
 	turns    context.Context // of every turn; ends when the grace is over
 	endTurns context.CancelCauseFunc
@@ -155,6 +156,7 @@ func New(cfg Config) *Manager {
 		cfg:      cfg,
 		model:    newGate(cfg.Provider, cfg.MaxConcurrent),
 		alone:    semaphore.NewWeighted(everyone),
+		trials:   semaphore.NewWeighted(1),
 		turns:    turns,
 		endTurns: end,
 		streams:  map[ledger.ThreadID]*Stream{},

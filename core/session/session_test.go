@@ -176,7 +176,8 @@ func TestAModelThatStaysAwayEndsInANotice(t *testing.T) {
 		{provider.KindIncomplete, "I tried twice", false},
 		{provider.KindRepeats, "repeated itself", false},
 		{provider.KindTooLong, "send less", true},
-		{provider.KindRefused, "refused", true},
+		{provider.KindRefused, "refuses whatever I ask. Your message is kept", false}, // what is refused alone: see TestAHarmfulQuestionIsSetAside
+		{provider.KindNoLoad, "can't load `m`; the operator has to look at it. Your message is kept", false},
 		{provider.KindDenied, "check its key", false},
 		{provider.KindUnknown, "Something went wrong", true},
 	} {

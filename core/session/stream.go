@@ -64,6 +64,7 @@ type job struct {
 	changed atomic.Bool                     // something was edited or deleted since its prompt was made
 	remade  int                             // prompts that were thrown away for that
 	unsign  func()                          // ends the sign that is shown of it
+	charge  charge                          // what speaks against its question
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }

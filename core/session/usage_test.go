@@ -86,13 +86,13 @@ func TestTheSumsOfUsageAgree(t *testing.T) {
 	}{
 		"answers":              {texts: []string{"a", "b", "c"}, in: 300},
 		"tools":                {texts: []string{"a tool", "b"}, in: 300},
-		"tools, then refused":  {texts: []string{"a tool then break", "b"}, in: 200},
+		"tools, then refused":  {texts: []string{"a tool then break", "b"}, in: 300}, // what shows that the model works costs, too
 		"asked again":          {texts: []string{"a"}, empty: 1, in: 200},
 		"nothing, twice":       {texts: []string{"a"}, empty: 2, in: 200},
 		"retry and undo":       {texts: []string{"a", "/retry", "/undo", "b"}, in: 300},
 		"a summary":            {texts: []string{"a", "b", "c", "/compact"}, in: 400},
 		"a summary thrown off": {texts: []string{"a cut off", "b", "c", "/compact", "d"}, in: 500},
-		"refused at once":      {texts: []string{"fail"}},
+		"refused at once":      {texts: []string{"fail"}, in: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, mem *storetest.Memory) {

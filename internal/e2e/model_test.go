@@ -41,7 +41,7 @@ func troubles() []trouble {
 		{"a proxy has nobody behind it", raw(502, "<html>bad gateway</html>"), true, "The model server hasn't answered for", 0},
 		{"the key is wrong", raw(401, `{"error":"unauthorized"}`), true, "The operator has to check its key.", 1},
 		{"the model isn't there", raw(404, `{"error":"model 'test' not found"}`), true, "`test` isn't installed.", 1},
-		{"too little memory", raw(500, `{"error":"model requires more system memory (28.6 GiB) than is available (23.0 GiB)"}`), true, "The model server refused this request.", 1},
+		{"too little memory", raw(500, `{"error":"model requires more system memory (28.6 GiB) than is available (23.0 GiB)"}`), true, "The model server can't load `test`; the operator has to look at it. Your message is kept; `!retry`", 1},
 		{"the request is refused", raw(400, `{"error":"json: cannot unmarshal"}`), true, "The model server refused this request.", 1},
 	}
 }

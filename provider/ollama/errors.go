@@ -127,6 +127,8 @@ func (r *refusal) kind() provider.Kind {
 		return provider.KindRefused
 	case !r.json: // a proxy whose server is gone
 		return provider.KindUnreachable
+	case noLoad(r.text):
+		return provider.KindNoLoad
 	case permanent(r.text):
 		return provider.KindRefused
 	case strings.Contains(r.text, repeatLimit):
@@ -156,8 +158,15 @@ func tooLong(text string) bool {
 
 // permanent recognises a status 500 that the same request will meet again.
 func permanent(text string) bool {
-	return containsAny(text, "must be of type", "invalid format", "invalid JSON schema", "more system memory",
-		"system message must be", "no user query found", "does not support", "unable to load model")
+	return containsAny(text, "must be of type", "invalid format", "invalid JSON schema", "system message must be",
+		"no user query found", "does not support")
+}
+
+// noLoad recognises that the model can't be loaded: "model requires more system memory (28.6 GiB) than is available (23.0 GiB)", "unable to
+// load model: …", "model failed to load, this may be due to resource limitations". It isn't the request that is at fault. A runner that
+// ran out of memory later is none of these: that may be the prompt's fault.
+func noLoad(text string) bool {
+	return containsAny(text, "more system memory", "unable to load model", "model failed to load")
 }
 
 // lineKind says what an error in the stream means.
@@ -165,6 +174,8 @@ func lineKind(text string) provider.Kind {
 	switch {
 	case tooLong(text):
 		return provider.KindTooLong
+	case noLoad(text):
+		return provider.KindNoLoad
 	case permanent(text):
 		return provider.KindRefused
 	case strings.Contains(text, "server busy"):

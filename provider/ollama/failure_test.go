@@ -66,7 +66,7 @@ func TestFailures(t *testing.T) {
 		{"crash", sim.Reply{Chunks: say, End: sim.Fail, After: 2}, provider.KindIncomplete, true, "unexpected EOF"},
 		{"crash at once", sim.Reply{End: sim.Fail}, provider.KindIncomplete, false, "status 500: an error was encountered"},
 		{"memory", sim.Reply{End: sim.Fail, Error: "model requires more system memory (28.6 GiB) than is available (23.0 GiB)"},
-			provider.KindRefused, false, "28.6 GiB"},
+			provider.KindNoLoad, false, "28.6 GiB"},
 		{"late overflow", sim.Reply{Chunks: say, End: sim.Fail, After: 1, Error: "the prompt is longer than the context length currently available"},
 			provider.KindTooLong, true, "longer"},
 		{"object", raw(200, `{"error":{"message":"upstream\n gone","code":1}}`), provider.KindIncomplete, false, "upstream  gone"},

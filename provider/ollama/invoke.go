@@ -71,9 +71,12 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 		err := p.attempt(ctx, h, req, c.ch)
 		lesson, learned := learnFrom(err, req)
 		if !learned {
-			if provider.KindOf(err) == provider.KindModelMissing {
+			switch kind := provider.KindOf(err); {
+			case kind == provider.KindModelMissing:
 				h.missing(c.spec.Model)
-			} else if err == nil {
+			case kind == provider.KindNoLoad:
+				h.lack(c.spec.Model, true)
+			case err == nil:
 				h.lack(c.spec.Model, false)
 			}
 			return err
