@@ -337,3 +337,25 @@ func TestCallsPerHostAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// A host whose memory the model doesn't fit is passed over for one that can load it, at once the second time.
+func TestAHostThatCannotLoadIsPassedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sail(t, []string{"a", "b"}, func(name string) sim.Options {
+			return sim.Options{Answer: func(sim.Request) sim.Reply {
+				if name == "a" {
+					return sim.Reply{End: sim.Fail, Error: "model requires more system memory (28.6 GiB) than is available (23.0 GiB)"}
+				}
+				return sim.Say("ok")
+			}}
+		})
+		for range 3 {
+			if got, err := ask(t, f, "x", models.Spec{}); err != nil || got.text != "ok" {
+				t.Errorf("%q, %v", got.text, err)
+			}
+		}
+		if a, b := len(f.sims["a"].Chats()), len(f.sims["b"].Chats()); a != 1 || b != 3 {
+			t.Errorf("a was asked %d times, b %d times", a, b)
+		}
+	})
+}
