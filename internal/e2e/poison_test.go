@@ -81,10 +81,10 @@ func TestAQuestionThatCrashesTheRunner(t *testing.T) {
 
 	p := who[0]
 	w.slack.Say(p.user, p.dm, "poison at once")
-	w.slackSees("the end of another one", told(p.dm, leftOut, 2))
+	w.slackSees("the end of another one", saidTimes(p.dm, leftOut, 2))
 	asked := len(w.ollama.Chats())
 	w.slack.Say(p.user, p.dm, "!retry")
-	w.slackSees("the end of what was asked again", told(p.dm, leftOut, 3))
+	w.slackSees("the end of what was asked again", saidTimes(p.dm, leftOut, 3))
 	if n := len(w.ollama.Chats()) - asked; n != 3 {
 		t.Errorf("retry asked %d times, want two and the control", n)
 	}
@@ -101,7 +101,7 @@ func TestAQuestionThatCrashesTheRunner(t *testing.T) {
 		}
 		d.kill()
 		d = w.start().ready()
-		w.slackSees("its end", told(p.dm, leftOut, i+2))
+		w.slackSees("its end", saidTimes(p.dm, leftOut, i+2))
 		w.slack.Say(p.user, p.dm, fmt.Sprint("after kill ", i))
 		w.slackSees("the answer", posted(p.dm, "", fmt.Sprint("well: after kill ", i)))
 	}
@@ -113,8 +113,8 @@ func TestAQuestionThatCrashesTheRunner(t *testing.T) {
 	}
 }
 
-// told reports whether a text was posted in a DM so many times.
-func told(dm, text string, n int) func([]slack.Line) bool {
+// saidTimes reports whether a text was posted in a DM so many times.
+func saidTimes(dm, text string, n int) func([]slack.Line) bool {
 	return func(lines []slack.Line) bool {
 		return strings.Count(strings.Join(said(lines, dm, ""), "\n"), text) >= n
 	}
