@@ -133,13 +133,26 @@ func (s *Stream) question() (ledger.Turn, bool) {
 	if t, ok := s.live.led.Turn(s.live.aside); ok && len(t.Artifacts) > 0 {
 		return t, true
 	}
+	return s.lastAsked()
+}
+
+// lastAsked returns the last user turn of the active path. Where a summary stands for it, it is the last one that this covers, as far as
+// the window holds it.
+func (s *Stream) lastAsked() (ledger.Turn, bool) {
 	path := s.live.turns()
 	for i := len(path) - 1; i >= 0; i-- {
 		if path[i].Role == ledger.RoleUser {
 			return path[i], true
 		}
 	}
-	return ledger.Turn{}, false
+	if len(path) == 0 {
+		return ledger.Turn{}, false
+	}
+	t, ok := s.live.led.Turn(path[0].Covers)
+	for ok && (t.Role != ledger.RoleUser || len(t.Artifacts) == 0) {
+		t, ok = s.live.led.Turn(t.Parent)
+	}
+	return t, ok
 }
 
 // conclude makes an effect true and ends the command's message with its reply. run is what is being answered meanwhile.
@@ -218,19 +231,16 @@ func (s *Stream) takenBack(j *job) error {
 
 // undo takes the last exchange off the active path; with none left, the conversation before this one goes on.
 func (s *Stream) undo(j *job, eff Effect) error {
+	t, ok := s.lastAsked()
 	path := s.live.turns()
-	i := len(path) - 1
-	for i >= 0 && path[i].Role != ledger.RoleUser {
-		i--
-	}
 	switch {
-	case i < 0:
+	case !ok && (len(path) == 0 || path[0].Covers == 0):
 		return s.goBack(j, eff)
-	case !s.reachable(path[i].Parent):
+	case !ok || !s.reachable(t.Parent):
 		return s.notice(j, replying(eff.Say(Outcome{Far: true})))
 	}
-	e := replying(eff.Say(Outcome{Done: true, Question: path[i].Text()}))
-	e.lead = []LogRecord{{Kind: KindTip, Tip: &TipMove{To: path[i].Parent}}}
+	e := replying(eff.Say(Outcome{Done: true, Question: t.Text()}))
+	e.lead = []LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}}
 	return s.notice(j, e)
 }
 

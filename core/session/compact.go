@@ -22,6 +22,7 @@ type compaction struct {
 	turns  []ledger.Turn
 	covers ledger.Seq // the last of them
 	tokens int        // that the summary may have
+	window int        // of the model
 }
 
 // extent is what decides about a compaction, in tokens.
@@ -52,8 +53,11 @@ func choose(path []ledger.Turn, x extent, wanted bool) *compaction {
 	if wanted {
 		keep = min(keep, size/4)
 	}
-	c := &compaction{tokens: min(max(min(x.window/8, full/3), 64), maxSummary)}
+	c := &compaction{window: x.window, tokens: min(max(min(x.window/8, full/3), 64), maxSummary)}
 	most := x.window - x.window/16 - c.tokens - x.tokens(x.fixed+askTokens)
+	if most <= 0 {
+		return nil
+	}
 	n := len(begins) - 1 // the first exchange to keep
 	for n > 1 && x.tokens(budget.EstimateAll(path[begins[n-1]:])) <= keep {
 		n--
@@ -152,7 +156,7 @@ type asked struct {
 func (m *Manager) summarise(ctx context.Context, a asked, p provider.Provider) (ledger.Turn, error) {
 	step := loop.New(loop.WithTransforms(m.cfg.Transform...), loop.WithDefaultSpec(m.cfg.Spec))
 	defer func() { _ = step.Close() }()
-	ctx = context.WithValue(ctx, systemKey{}, a.system)
+	ctx = budget.WithPlan(context.WithValue(ctx, systemKey{}, a.system), nil)
 	var cut atomic.Bool
 	ctx = provider.WithProgress(ctx, func(p provider.Progress) { cut.Store(cut.Load() || p.Cut != nil) })
 	a.spec.MaxTokens, a.spec.Think, a.spec.NumCtx = a.c.tokens, "off", m.window(ctx, a.spec)

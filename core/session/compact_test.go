@@ -74,9 +74,10 @@ type talker struct {
 	slow    time.Duration // of a summary
 	summary func(turns []ledger.Turn) ([]artifact.Artifact, error)
 
-	mu   sync.Mutex
-	asks [][]ledger.Turn // prompts of answers
-	sums [][]ledger.Turn // prompts of summaries
+	mu    sync.Mutex
+	asks  [][]ledger.Turn // prompts of answers
+	sums  [][]ledger.Turn // prompts of summaries
+	ended int             // summaries that were cancelled
 }
 
 func newTalker(window int) *talker {
@@ -101,6 +102,9 @@ func (p *talker) say(ctx context.Context, _ int, turns []ledger.Turn) ([]artifac
 	p.sums = append(p.sums, turns)
 	p.mu.Unlock()
 	if err := pass(ctx, p.slow); err != nil {
+		p.mu.Lock()
+		p.ended++
+		p.mu.Unlock()
 		return nil, err
 	}
 	if p.summary != nil {
@@ -300,6 +304,18 @@ func TestABadSummaryIsThrownAway(t *testing.T) {
 		},
 		"empty": func([]ledger.Turn) ([]artifact.Artifact, error) { return text("```\n```"), nil },
 		"fails": func([]ledger.Turn) ([]artifact.Artifact, error) { return nil, errors.New("boom") },
+		"refuses": func([]ledger.Turn) ([]artifact.Artifact, error) {
+			return text("I’m sorry, I can't help with that."), nil
+		},
+		"repeats": func([]ledger.Turn) ([]artifact.Artifact, error) {
+			return nil, &provider.Error{Kind: provider.KindRepeats}
+		},
+		"too long": func([]ledger.Turn) ([]artifact.Artifact, error) {
+			return nil, &provider.Error{Kind: provider.KindTooLong}
+		},
+		"calls": func([]ledger.Turn) ([]artifact.Artifact, error) {
+			return []artifact.Artifact{artifact.ToolCall{ID: "c", Name: "clock", Arguments: "{}"}}, nil
+		},
 		"panic": func([]ledger.Turn) ([]artifact.Artifact, error) { panic("boom") },
 	}
 	for name, summary := range bad {

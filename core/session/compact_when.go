@@ -7,11 +7,16 @@ import (
 
 	"orebot/core/ledger"
 	"orebot/core/observe"
+	"orebot/core/provider"
 	"orebot/core/transform/budget"
 )
 
 // compactAfter is how long a thread is quiet before its older turns are summarised: who writes on at once isn't slowed down by it.
 const compactAfter = 3 * time.Second
+
+// compactMost is how long a summary may take that nobody waits for: a slow machine needs minutes, a model that never ends would hold its
+// place for ever.
+const compactMost = 30 * time.Minute
 
 // errCalled is why a summary is given up: somebody has written.
 var errCalled = errors.New("session: somebody has written")
@@ -21,16 +26,17 @@ var errCalled = errors.New("session: somebody has written")
 // summary is complete, so that a life that ends meanwhile leaves no trace.
 func (s *Stream) compactIdle() {
 	for s.live != nil && s.live.broken == nil && s.m.cfg.CompactAt > 0 && len(s.waiting)+len(s.signals) == 0 {
-		x := s.extent(s.window)
 		path := s.live.turns()
+		x := s.extent(s.window, path)
 		s.live.path = nil
-		size := x.tokens(x.fixed + budget.EstimateAll(path))
+		size := x.fixed + budget.EstimateAll(path)
 		c := choose(path, x, false)
-		if c == nil || size < s.failedAt+s.window/8 && s.failedAt > 0 {
+		if c == nil || s.rests(size, s.window) {
 			return
 		}
-		if err := s.compactNow(c); err != nil {
-			if err := s.notCompacted(err, size); err != nil {
+		a := s.asking(c)
+		if err := s.compactNow(a); err != nil {
+			if err := s.notCompacted(a, err, size); err != nil {
 				s.lose(err, nil)
 			}
 			return
@@ -39,13 +45,15 @@ func (s *Stream) compactIdle() {
 }
 
 // compactNow waits for a while, has the summary made and commits it.
-func (s *Stream) compactNow(c *compaction) error {
-	a, person := s.asking(c), s.lastAsker()
+func (s *Stream) compactNow(a asked) error {
+	person := s.lastAsker()
 	var t ledger.Turn
 	err := s.untilCalled(func(ctx context.Context) (err error) {
 		if err := sleep(ctx, compactAfter); err != nil {
 			return err
 		}
+		ctx, end := context.WithTimeout(ctx, compactMost)
+		defer end()
 		t, err = s.m.summarise(ctx, a, spare{s.m.model})
 		return err
 	})
@@ -76,9 +84,15 @@ func (s *Stream) compacted(t ledger.Turn) {
 	s.m.cfg.Logger.Info("older turns summarised", observe.KeyThread, s.thread.String(), observe.KeySeq, t.ID.Seq, "covers", t.Covers)
 }
 
-// notCompacted notes why there is no summary. After a failure the next try waits until the conversation has grown.
+// rests reports whether the next try to make a summary has to wait until the conversation has grown, or has another model: the last one
+// has failed.
+func (s *Stream) rests(size, window int) bool {
+	return s.failedAt > 0 && s.failedOn == s.model() && size < s.failedAt+max(window/8, s.failedAt/4)
+}
+
+// notCompacted notes why there is no summary. Where the server has found it too long, the next one is asked for of less.
 // What is left is an error of the store.
-func (s *Stream) notCompacted(err error, size int) error {
+func (s *Stream) notCompacted(a asked, err error, size int) error {
 	var st *storeError
 	switch {
 	case errors.As(err, &st):
@@ -86,20 +100,36 @@ func (s *Stream) notCompacted(err error, size int) error {
 	case errors.Is(err, errCalled), errors.Is(err, errNoSpare), s.m.spare.Err() != nil:
 		s.m.cfg.Logger.Debug("summary put off", observe.KeyThread, s.thread.String(), observe.KeyError, err)
 	default:
-		s.failedAt = size
+		if fit := s.fit(); provider.KindOf(err) == provider.KindTooLong {
+			fit.Scale = budget.Refused(fit.Scale, fit.Fixed+budget.EstimateAll(a.c.turns), a.c.window)
+			s.live.state.Fit = fit
+		}
+		s.failedAt, s.failedOn = size, s.model()
 		s.m.cfg.Logger.Warn("summary thrown away", observe.KeyThread, s.thread.String(), observe.KeyError, err)
 	}
 	return nil
 }
 
-// extent is what a compaction is measured by, with the model's window.
-func (s *Stream) extent(window int) extent {
-	return extent{window: window, at: s.m.cfg.CompactAt, fixed: s.live.state.Fit.Fixed, scale: s.fit().Scale}
+// extent is what a compaction of a path is measured by, with the model's window. What the transforms add, such as who speaks, counts.
+func (s *Stream) extent(window int, path []ledger.Turn) extent {
+	x := extent{window: window, at: s.m.cfg.CompactAt, fixed: s.live.state.Fit.Fixed, scale: s.fit().Scale}
+	_ = guarded(func() error { // a turn says what is wrong with a transform
+		ctx, st := context.WithValue(s.m.turns, systemKey{}, s.setting(SettingSystem)), ledger.NewView(nil, path)
+		for _, t := range s.m.cfg.Transform {
+			var err error
+			if st, err = t.Transform(ctx, st); err != nil || st == nil {
+				return err
+			}
+		}
+		x.fixed = max(budget.EstimateAll(st.Turns())-budget.EstimateAll(path), 0) + s.plan().Extra
+		return nil
+	})
+	return x
 }
 
 // used is about what a path takes in a prompt, with all that is always there.
 func (s *Stream) used(path []ledger.Turn) int {
-	x := s.extent(0)
+	x := s.extent(0, path)
 	return x.tokens(x.fixed + budget.EstimateAll(path))
 }
 
@@ -152,7 +182,8 @@ func (s *Stream) compact(j *job, eff Effect) error {
 	ctx, cancel := context.WithCancelCause(withCaller(s.m.turns, j.first().Inbound.Author.ID))
 	defer cancel(nil)
 	j.cancel = cancel
-	path, a, x := s.live.turns(), s.asking(nil), s.extent(s.window)
+	path, a := s.live.turns(), s.asking(nil)
+	x := s.extent(s.window, path)
 	var t ledger.Turn
 	err := s.apart(j, func() (err error) {
 		if x.window == 0 {

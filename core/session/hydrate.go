@@ -150,7 +150,7 @@ func (s *Stream) newStep() *loop.Step {
 	opts := []loop.Option{
 		loop.WithState(boundState{s}),
 		loop.WithDefaultSpec(s.m.cfg.Spec),
-		loop.WithTransforms(s.m.cfg.Transform...),
+		loop.WithTransforms(append([]loop.Transform{room{s}}, s.m.cfg.Transform...)...),
 		loop.WithHandlers(s.m.cfg.Handlers...),
 		loop.WithInvokeOptions(s.m.cfg.Invoke...),
 		loop.WithOnEmit(s.dispatch),

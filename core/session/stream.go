@@ -37,7 +37,8 @@ type Stream struct {
 	live     *live
 	window   int         // the model's, in tokens, as of the last prompt; 0: not known yet
 	counts   promptCount // the last prompt that a server has counted
-	failedAt int         // how long the path was, in tokens, when no summary could be made; 0: none has failed
+	failedAt int         // how long a prompt would have been, estimated, when no summary could be made; 0: none has failed
+	failedOn string      // the model that made none then
 	widened  bool        // what was summarised is in the live window again
 	retries  int         // times in a row that the thread had to be read again
 	hand     *job        // the one that is being worked on while the worker takes in more
