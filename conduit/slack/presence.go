@@ -21,6 +21,8 @@ const (
 	statusSign   = "status"   // in the thread of that root; in a DM without threads, under the message being answered
 	reactionSign = "reaction" // on that message
 	slowSign     = "slow"     // on that message, and a message "Still working." too, whose ts follows after a blank
+	queuedSign   = "queued"   // the same with a message that tells the place in line
+	loadingSign  = "loading"  // and with one that says that the model is being loaded
 )
 
 const (
@@ -28,7 +30,6 @@ const (
 	noteMark = "pencil2" // that to an edit that was noted
 
 	metaSign = "orebot_sign" // the metadata type of a message that goes away again
-	slowText = "Still working."
 
 	signTimeout = 10 * time.Second // for each call: what hangs is given up
 	statusAgain = time.Hour        // after which a refused status is tried again
@@ -95,16 +96,27 @@ func (api *API) status(ctx context.Context, at place, p session.Presence, s sess
 	return api.setStatus(ctx, at, p.Message, statusOf(s))
 }
 
-// worry tells people once, where there is no status, that it takes long.
+// worry tells people once, where there is no status, that they wait in line, that the model is being loaded, or that it takes long. What
+// isn't so any more is taken back; that it takes long stands until the end.
 func (api *API) worry(ctx context.Context, at place, s session.Sign, shown session.Presence) (*session.Presence, error) {
-	if s.Activity != session.ActivitySlow || shown.Kind == slowSign {
+	kind := lineSign(s.Activity)
+	if shown.Kind == slowSign || shown.Kind == kind {
 		return &shown, nil
 	}
-	worried := session.Presence{Kind: slowSign, Message: shown.Message}
+	if lined(shown) {
+		if err := api.calm(ctx, at, shown); err != nil {
+			return &shown, err
+		}
+		shown = session.Presence{Kind: reactionSign, Message: signed(shown)}
+	}
+	if kind == reactionSign {
+		return &shown, nil
+	}
+	worried := session.Presence{Kind: kind, Message: shown.Message}
 	if err := session.Foresee(ctx, worried); err != nil {
 		return &shown, err
 	}
-	ts, err := api.postSign(ctx, at)
+	ts, err := api.postSign(ctx, at, s.Line("!"))
 	switch {
 	case err == nil:
 		worried.Message += " " + ts
@@ -115,10 +127,28 @@ func (api *API) worry(ctx context.Context, at place, s session.Sign, shown sessi
 	return &shown, err
 }
 
-// postSign posts the message that says that it takes long.
-func (api *API) postSign(ctx context.Context, at place) (ts string, err error) {
+// lineSign is the kind of Presence of what an activity is shown by, where there is no status.
+func lineSign(a session.Activity) string {
+	switch a {
+	case session.ActivitySlow:
+		return slowSign
+	case session.ActivityQueued:
+		return queuedSign
+	case session.ActivityLoading:
+		return loadingSign
+	}
+	return reactionSign
+}
+
+// lined reports whether a message stands beside the reaction.
+func lined(p session.Presence) bool {
+	return p.Kind == slowSign || p.Kind == queuedSign || p.Kind == loadingSign
+}
+
+// postSign posts a message that goes away again.
+func (api *API) postSign(ctx context.Context, at place, line string) (ts string, err error) {
 	err = api.quietly(ctx, "chat.postMessage", func(ctx context.Context) error {
-		opts := append(looksOf(at, body{text: slowText}), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{
+		opts := append(looksOf(at, body{text: line}), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{
 			EventType: metaSign, EventPayload: map[string]any{"slow": true},
 		}))
 		var msg slackgo.Message
@@ -146,18 +176,18 @@ func (api *API) Clear(ctx context.Context, a session.Address, shown session.Pres
 		if refusesStatus(err) { // then none is there
 			err = nil
 		}
-	case reactionSign, slowSign:
+	case reactionSign, slowSign, queuedSign, loadingSign:
 		err = api.insist(ctx, func(ctx context.Context) error {
 			return api.react(ctx, "reactions.remove", at, signed(shown), workMark)
 		})
-		if shown.Kind == slowSign {
+		if lined(shown) {
 			err = errors.Join(err, api.insist(ctx, func(ctx context.Context) error { return api.calm(ctx, at, shown) }))
 		}
 	}
 	return err
 }
 
-// calm deletes the message that says that it takes long. Where its ts isn't known, it is looked for.
+// calm deletes the message that stands beside the reaction. Where its ts isn't known, it is looked for.
 func (api *API) calm(ctx context.Context, at place, shown session.Presence) error {
 	_, ts, known := strings.Cut(shown.Message, " ")
 	p := &poster{api: api}

@@ -61,17 +61,14 @@ func (s *stage) posted(channel, ts string) []string {
 // TestStatusTexts: what people see behind the bot's name. Fact A8.1.
 func TestStatusTexts(t *testing.T) {
 	for want, s := range map[string]session.Sign{
-		"is thinking…":                                      {Activity: session.ActivityThinking},
-		"is loading llama3.2…":                              {Activity: session.ActivityLoading, Detail: "llama3.2"},
-		"is loading the model…":                             {Activity: session.ActivityLoading},
+		"is thinking…": {Activity: session.ActivityThinking},
+		"is loading llama3.2, can take minutes…":            {Activity: session.ActivityLoading, Detail: "llama3.2"},
+		"is loading the model, can take minutes…":           {Activity: session.ActivityLoading},
 		"is using docs__search…":                            {Activity: session.ActivityTool, Detail: "docs__search"},
-		"has you 3rd in line":                               {Activity: session.ActivityQueued, Detail: "2"},
-		"has you 1st in line":                               {Activity: session.ActivityQueued, Detail: "0"},
-		"has you 11th in line":                              {Activity: session.ActivityQueued, Detail: "10"},
-		"has you 12th in line":                              {Activity: session.ActivityQueued, Detail: "11"},
-		"has you 22nd in line":                              {Activity: session.ActivityQueued, Detail: "21"},
-		"has you 113th in line":                             {Activity: session.ActivityQueued, Detail: "112"},
-		"has you in line":                                   {Activity: session.ActivityQueued, Detail: "many"},
+		"has two ahead of you; !stop withdraws":             {Activity: session.ActivityQueued, Detail: "2"},
+		"has nobody ahead of you; !stop withdraws":          {Activity: session.ActivityQueued, Detail: "0"},
+		"has 11 ahead of you; !stop withdraws":              {Activity: session.ActivityQueued, Detail: "11"},
+		"has some ahead of you; !stop withdraws":            {Activity: session.ActivityQueued, Detail: "many"},
 		"is still working…":                                 {Activity: session.ActivitySlow},
 		"is using !channel" + strings.Repeat("x", 32) + "…": {Activity: session.ActivityTool, Detail: "<!channel>" + strings.Repeat("x", 90)},
 	} {
@@ -153,7 +150,7 @@ func TestReactionWhereNoStatusIs(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if got := s.posted(s.ch, s.root); !slices.Equal(got, []string{slowText}) {
+				if got := s.posted(s.ch, s.root); !slices.Equal(got, []string{"Still working."}) {
 					t.Errorf("posted %q", got)
 				}
 				if n := len(s.Calls("assistant.threads.setStatus")); n != 1 {
@@ -293,6 +290,38 @@ func TestSignsNeedAPlace(t *testing.T) {
 			if err := s.api.Clear(t.Context(), s.thread, p); err != nil {
 				t.Errorf("%+v: %v", p, err)
 			}
+		}
+	})
+}
+
+// TestWaitingIsToldAndTakenBack: where there is no status, a place in line and a model that is being loaded are told in a message beside
+// the mark, which goes once that isn't so any more; what a crash left goes too.
+func TestWaitingIsToldAndTakenBack(t *testing.T) {
+	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
+		s.Faults.Next(statusMethod, refusal("unknown_method"))
+		shown, err := s.api.Show(t.Context(), s.thread, session.Sign{Activity: session.ActivityThinking, Message: s.root}, nil)
+		for _, c := range []struct {
+			activity session.Activity
+			detail   string
+			want     []string
+		}{
+			{session.ActivityQueued, "2", []string{"Two ahead of you. `!stop` withdraws."}},
+			{session.ActivityQueued, "1", []string{"Two ahead of you. `!stop` withdraws."}},
+			{session.ActivityThinking, "", nil},
+			{session.ActivityLoading, "<m>", []string{"Loading `m`, can take minutes."}},
+			{session.ActivitySlow, "", []string{"Still working."}},
+			{session.ActivityThinking, "", []string{"Still working."}},
+		} {
+			sign := session.Sign{Activity: c.activity, Detail: c.detail, Message: s.root}
+			if shown, err = s.api.Show(t.Context(), s.thread, sign, shown); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.posted(s.ch, s.root); !slices.Equal(got, c.want) || !slices.Equal(s.marks(s.ch, s.root), []string{"eyes UBOT"}) {
+				t.Errorf("%s %s: %q, %v", c.activity, c.detail, got, s.marks(s.ch, s.root))
+			}
+		}
+		if err := s.api.Clear(t.Context(), s.thread, *shown); err != nil || len(s.posted(s.ch, s.root)) != 0 || len(s.marks(s.ch, s.root)) != 0 {
+			t.Errorf("%v: %v, %v", err, s.posted(s.ch, s.root), s.marks(s.ch, s.root))
 		}
 	})
 }

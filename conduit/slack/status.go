@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	slackgo "github.com/slack-go/slack"
@@ -24,12 +23,9 @@ func statusOf(s session.Sign) string {
 	name := string(detail[:min(len(detail), 40)])
 	switch s.Activity {
 	case session.ActivityQueued:
-		if n, err := strconv.Atoi(s.Detail); err == nil && n >= 0 && n < 1e6 {
-			return "has you " + ordinal(n+1) + " in line"
-		}
-		return "has you in line"
+		return "has " + strings.ToLower(s.Ahead()) + " ahead of you; !stop withdraws"
 	case session.ActivityLoading:
-		return "is loading " + orElse(name, "the model") + "…"
+		return "is loading " + orElse(name, "the model") + ", can take minutes…"
 	case session.ActivityTool:
 		return "is using " + orElse(name, "a tool") + "…"
 	case session.ActivitySlow:
@@ -43,15 +39,6 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
-}
-
-// ordinal prints 1st, 2nd, 3rd, 4th, 11th.
-func ordinal(n int) string {
-	end := "th"
-	if n/10%10 != 1 {
-		end = [...]string{"th", "st", "nd", "rd", "th", "th", "th", "th", "th", "th"}[n%10]
-	}
-	return strconv.Itoa(n) + end
 }
 
 const statusMethod = "assistant.threads.setStatus"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +23,11 @@ const Beat = 4 * time.Second
 const (
 	// signTimeout bounds a call that nobody waits for: it ends before a typing sign would fade.
 	signTimeout = Beat
-	// kindSlow is the Presence of a message that says that an answer takes long. It is on disk.
-	kindSlow = "slow"
-	slowText = "Still working."
+	// The Presence of a message that says that an answer takes long, which place in line somebody has, that the model is being loaded. It
+	// is on disk.
+	kindSlow    = "slow"
+	kindQueued  = "queued"
+	kindLoading = "loading"
 	// notedEmoji is one of the few that bots may react with (docs: ReactionTypeEmoji).
 	notedEmoji = "✍"
 	// maxUnreactive is for how many chats it is remembered that they take no reactions.
@@ -55,8 +58,8 @@ func NewPresence(api *API) *Presence {
 	return &Presence{api: api, spare: rate.NewLimiter(signRate, signBurst), unreactive: map[string]bool{}}
 }
 
-// Show shows that the bot types; the first time that an answer is slow, it says so too, in a message without sound. Only that message
-// must be cleaned up. The typing sign fades by itself within 5 s.
+// Show shows that the bot types; the first time that an answer is slow, it says so too, in a message without sound, as it does of a place
+// in line and of a model that is being loaded. Only such a message must be cleaned up. The typing sign fades by itself within 5 s.
 func (p *Presence) Show(ctx context.Context, a session.Address, s session.Sign, shown *session.Presence) (*session.Presence, error) {
 	where, err := parseAddress(a)
 	if err != nil {
@@ -64,16 +67,41 @@ func (p *Presence) Show(ctx context.Context, a session.Address, s session.Sign, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, signTimeout)
 	defer cancel()
-	if s.Activity == session.ActivitySlow && shown == nil && p.free(a) && p.api.paces.Take(a) {
-		if shown, err = p.saySlow(ctx, where, s.Message); err != nil {
-			return shown, err
-		}
-	}
-	if !p.free(a) {
-		return shown, nil
+	if shown, err = p.line(ctx, a, where, s, shown); err != nil || !p.free(a) {
+		return shown, err
 	}
 	_, err = p.api.call(ctx, "sendChatAction", target(where, tgbotapi.Params{"action": "typing"}))
 	return shown, err
+}
+
+// line keeps the message that a sign needs beside the typing: it takes back what isn't so any more, and says once what is.
+func (p *Presence) line(ctx context.Context, a session.Address, where place, s session.Sign, shown *session.Presence) (*session.Presence, error) {
+	kind := lineKind(s.Activity)
+	if shown != nil && (shown.Kind == kindSlow || shown.Kind == kind) {
+		return shown, nil
+	}
+	if shown != nil {
+		if err := p.Clear(ctx, a, *shown); err != nil {
+			return shown, err
+		}
+	}
+	if kind == "" || !p.free(a) || !p.api.paces.Take(a) {
+		return nil, nil
+	}
+	return p.sayLine(ctx, where, kind, s)
+}
+
+// lineKind is the kind of Presence of an activity's message; empty where there is none.
+func lineKind(a session.Activity) string {
+	switch a {
+	case session.ActivitySlow:
+		return kindSlow
+	case session.ActivityQueued:
+		return kindQueued
+	case session.ActivityLoading:
+		return kindLoading
+	}
+	return ""
 }
 
 // free reports whether a sign at an address takes nothing from a post.
@@ -88,9 +116,9 @@ func target(where place, params tgbotapi.Params) tgbotapi.Params {
 	return params
 }
 
-// saySlow sends the message that says that an answer takes long, in a group as a reply, with a button that stops it.
-func (p *Presence) saySlow(ctx context.Context, where place, asked string) (*session.Presence, error) {
-	params := parameters(where, conduit.Item{ReplyTo: asked}, body{text: slowText, first: true, silent: true, offers: []string{"stop"}})
+// sayLine sends a sign's message, in a group as a reply, with a button that stops the answer.
+func (p *Presence) sayLine(ctx context.Context, where place, kind string, s session.Sign) (*session.Presence, error) {
+	params := parameters(where, conduit.Item{ReplyTo: s.Message}, body{text: strings.ReplaceAll(s.Line("/"), "`", ""), first: true, silent: true, offers: []string{"stop"}})
 	raw, err := p.api.call(ctx, "sendMessage", params)
 	if err != nil {
 		return nil, err
@@ -99,15 +127,15 @@ func (p *Presence) saySlow(ctx context.Context, where place, asked string) (*ses
 	if id == 0 {
 		return nil, fmt.Errorf("telegram: show at %s: the answer holds no message", where.address())
 	}
-	return &session.Presence{Kind: kindSlow, Message: decimal(id)}, nil
+	return &session.Presence{Kind: kind, Message: decimal(id)}, nil
 }
 
-// Clear deletes the message that said that an answer takes long. One that is gone, or that Telegram doesn't let go, counts as deleted;
+// Clear deletes the message that Show has sent. One that is gone, or that Telegram doesn't let go, counts as deleted;
 // an error means that it may be worth another try.
 func (p *Presence) Clear(ctx context.Context, a session.Address, shown session.Presence) error {
 	where, err := parseAddress(a)
 	id, bad := strconv.ParseInt(shown.Message, 10, 64)
-	if err != nil || bad != nil || shown.Kind != kindSlow {
+	if err != nil || bad != nil || shown.Kind != kindSlow && shown.Kind != kindQueued && shown.Kind != kindLoading {
 		return nil // nobody could make anything of it later either
 	}
 	if d := p.api.pauses.Left(chatOf(a)); d > 0 {

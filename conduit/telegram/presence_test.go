@@ -67,7 +67,7 @@ func TestASlowAnswerIsAnnouncedOnce(t *testing.T) {
 				sends = append(sends, l)
 			}
 		}
-		if len(sends) != 1 || !sends[0].Silent || sends[0].Text != slowText || sends[0].ReplyTo != asked || decimal(int64(sends[0].Message)) != shown.Message {
+		if len(sends) != 1 || !sends[0].Silent || sends[0].Text != "Still working." || sends[0].ReplyTo != asked || decimal(int64(sends[0].Message)) != shown.Message {
 			t.Errorf("%+v", sends)
 		}
 		again := NewPresence(b.api) // of the next life
@@ -231,4 +231,46 @@ func TestSignsAtNoPlaceOfTelegram(t *testing.T) {
 	if err := errors.Join(p.Clear(t.Context(), "slack:T1/C1", session.Presence{}), p.Noted(t.Context(), "slack:T1/C1", "1")); err != nil {
 		t.Error(err)
 	}
+}
+
+// Who waits in line is told the place once, and that a model is being loaded, with a button that stops it; what isn't so any more goes.
+func TestWaitingIsToldAndTakenBack(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		p, at := NewPresence(b.api), place{chat: b.chat}.address()
+		var shown *session.Presence
+		step := func(a session.Activity, detail, want string) {
+			t.Helper()
+			for range 2 {
+				var err error
+				if shown, err = p.Show(t.Context(), at, session.Sign{Activity: a, Detail: detail}, shown); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(Beat)
+			}
+			var stands []string
+			for _, m := range b.Chat(b.chat) {
+				if m.From.Bot && !m.Deleted {
+					stands = append(stands, m.Text)
+				}
+			}
+			if got := strings.Join(stands, " | "); got != want {
+				t.Errorf("%s shows %q, want %q", a, got, want)
+			}
+		}
+		step(session.ActivityQueued, "2", "Two ahead of you. /stop withdraws.")
+		step(session.ActivityQueued, "1", "Two ahead of you. /stop withdraws.")
+		step(session.ActivityLoading, "m", "Loading m, can take minutes.")
+		step(session.ActivityThinking, "", "")
+		step(session.ActivitySlow, "", "Still working.")
+		step(session.ActivityLoading, "m", "Still working.")
+		if shown == nil || p.Clear(t.Context(), at, *shown) != nil {
+			t.Errorf("%+v", shown)
+		}
+		step(session.ActivityThinking, "", "")
+		for _, l := range b.Transcript() {
+			if l.Action == "send" && (!l.Silent || !strings.Contains(string(l.Keyboard), "c:stop")) {
+				t.Errorf("%v: silent %v, %s", l, l.Silent, l.Keyboard)
+			}
+		}
+	})
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"orebot/core/artifact"
@@ -63,5 +64,35 @@ func (s *Stream) signTools(t ledger.Turn) {
 			s.m.signs.change(j.addr, ActivityTool, call.Name)
 			return
 		}
+	}
+}
+
+// Line is what a platform says of a sign in a message of its own; empty where a sign is all that there is to say. prefix is how
+// commands are written there.
+func (s Sign) Line(prefix string) string {
+	switch s.Activity {
+	case ActivityQueued:
+		return s.Ahead() + " ahead of you. `" + prefix + "stop` withdraws."
+	case ActivityLoading:
+		if name := strings.Join(strings.Fields(strings.NewReplacer("`", "", "<", "", ">", "", "&", "").Replace(s.Detail)), " "); name != "" {
+			return "Loading `" + name + "`, can take minutes."
+		}
+		return "Loading the model, can take minutes."
+	case ActivitySlow:
+		return "Still working."
+	}
+	return ""
+}
+
+// Ahead says how many are in front of who waits: "Two"; "Some" where that isn't known.
+func (s Sign) Ahead() string {
+	words := [...]string{"Nobody", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"}
+	switch n, err := strconv.Atoi(s.Detail); {
+	case err != nil || n < 0 || n >= 1e6:
+		return "Some"
+	case n < len(words):
+		return words[n]
+	default:
+		return strconv.Itoa(n)
 	}
 }
