@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -249,7 +250,7 @@ func TestWaitingIsToldAndTakenBack(t *testing.T) {
 			}
 			var stands []string
 			for _, m := range b.Chat(b.chat) {
-				if m.From.Bot && !m.Deleted {
+				if m.From.ID == b.Bot().ID && !m.Deleted {
 					stands = append(stands, m.Text)
 				}
 			}

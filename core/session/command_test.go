@@ -341,7 +341,7 @@ func TestUsage(t *testing.T) {
 		b.m.Forget()
 		time.Sleep(24 * time.Hour)
 		b.tell("three", "/usage")
-		want := "- This conversation: 330 tokens in 3 answers\n- You, today: 110 tokens in 1 answers\n- You, the last 30 days: 330 tokens in 3 answers"
+		want := "- This conversation: 330 tokens in 3 answers\n- You, today: 110 tokens in 1 answer\n- You, the last 30 days: 330 tokens in 3 answers"
 		ev := b.events()
 		if got := ev[len(ev)-1]; !strings.HasSuffix(got, want) {
 			t.Errorf("usage says %q, want %q", got, want)
