@@ -31,7 +31,7 @@ type group struct {
 type entry struct {
 	Tool
 	group string
-	check func(args any) error // nil: the schema can't be checked
+	check *check // nil: the schema can't be checked
 }
 
 // NewRegistry returns a Registry with these groups, which are empty and stay in this order. The names, descriptions and schemas of all

@@ -104,7 +104,7 @@ func TestHostileSchemasDoNoHarm(t *testing.T) {
 		"another dialect": {`{"$schema":"http://json-schema.org/draft-04/schema#","type":"object","required":["x"]}`, `{}`, "ran"},
 		"lookahead":       {`{"properties":{"x":{"type":"string","pattern":"(?=a)"}}}`, `{"x":"b"}`, "ran"},
 		"a tree":          {tree, `{"sub":{"sub":{"n":1}}}`, "ran"},
-		"not this tree":   {tree, `{"sub":{"sub":{"n":"1"}}}`, "error"},
+		"not this tree":   {tree, `{"sub":{"sub":{"n":"one"}}}`, "error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, tool.Runner{}, tool.Tool{Name: "t", Parameters: json.RawMessage(tt.schema),
@@ -127,7 +127,8 @@ func TestClock(t *testing.T) {
 		`{"tz":"Asia/Tokyo"}`:    "1 false Monday, 30 November 2026, 05:03:21, time zone Asia/Tokyo (2026-11-30T05:03:21+09:00)",
 		`{"tz":"Berlin"}`:        `1 true there is no time zone "Berlin"; use an IANA name such as Europe/Berlin, or UTC`,
 		`{"tz":"../etc/passwd"}`: `1 true there is no time zone "../etc/passwd"; use an IANA name such as Europe/Berlin, or UTC`,
-		`{"tz":7}`:               "1 true the arguments don't fit the tool: *",
+		`{"tz":[7]}`:             "1 true the arguments don't fit the tool: *",
+		`{"tz":null}`:            "1 false Sunday, 29 November 2026, 21:03:21, time zone CET (2026-11-29T21:03:21+01:00)",
 	} {
 		b := newBench(t, tool.Runner{}, tool.Clock(func() time.Time { return now }, home))
 		b.say(t, ledger.RoleAssistant, call("1", "get_time", args))

@@ -123,7 +123,7 @@ func (b *batch) start(ctx context.Context, rd round) {
 // take notes what a call came to, and emits the results whose turn it is.
 func (b *batch) take(ctx context.Context, o outcome) {
 	b.ended(ctx, o.i)
-	if strings.TrimSpace(o.text) == "" {
+	if o.text = strings.ToValidUTF8(o.text, "\uFFFD"); strings.TrimSpace(o.text) == "" {
 		o.text = "(no output)"
 	}
 	b.results[o.i] = &artifact.ToolResult{ToolCallID: b.calls[o.i].ID, Content: Clip(o.text, b.limit), IsError: o.bad}

@@ -130,22 +130,24 @@ func TestWhatGoesWrongIsAResult(t *testing.T) {
 		text("panics", func() (string, error) { panic("boom SECRET") }),
 		text("quits", func() (string, error) { return "", &tool.Failure{Text: "no such page"} }),
 		text("breaks", func() (string, error) { return "", errors.New("dial 10.0.0.1: SECRET") }),
+		text("latin", func() (string, error) { return "caf\xe9", nil }),
 		text("silent", func() (string, error) { return " \n", nil }),
 	}
 	for name, tt := range map[string]struct {
 		call artifact.ToolCall
 		want string
 	}{
-		"unknown":          {call("1", "wiat", `{"s":1}`), `1 true there is no tool "wiat"; there are: breaks, panics, quits, silent, wait`},
+		"unknown":          {call("1", "wiat", `{"s":1}`), `1 true there is no tool "wiat"; there are: breaks, latin, panics, quits, silent, wait`},
 		"missing":          {call("1", "wait", `{}`), "1 true the arguments don't fit the tool: *required*"},
 		"no arguments":     {call("1", "wait", ``), "1 true the arguments don't fit the tool: *required*"},
-		"wrong type":       {call("1", "wait", `{"s":"3"}`), "1 true the arguments don't fit the tool: *integer*"},
+		"wrong type":       {call("1", "wait", `{"s":"three"}`), "1 true the arguments don't fit the tool: *integer*"},
 		"unknown argument": {call("1", "wait", `{"s":0,"x":1}`), "1 true the arguments don't fit the tool: *x*"},
 		"cut":              {call("1", "wait", `{"s":`), "1 true the arguments are no JSON: *"},
 		"a list":           {call("1", "wait", `[1]`), "1 true the arguments are no JSON object"},
 		"panic":            {call("1", "panics", ``), "1 true panics broke and gave no result"},
 		"failure":          {call("1", "quits", `null`), "1 true no such page"},
 		"error":            {call("1", "breaks", `{}`), "1 true breaks broke and gave no result"},
+		"no UTF-8":         {call("1", "latin", `{}`), "1 false caf\uFFFD"},
 		"nothing":          {call("1", "silent", `{}`), "1 false (no output)"},
 		"no id":            {call("", "wait", `{"s":0}`), " false waited 0"},
 	} {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -13,7 +15,7 @@ import (
 // checker returns what checks arguments against a schema; nil where the schema can't be used for it: a dialect that isn't known, a
 // reference to another document, a pattern that Go can't match, or one that would never come to an end. Such a tool is offered all the
 // same, and judges its arguments itself. The validator reads what was looked at: of a key that stood there twice, the last one.
-func checker(schema json.RawMessage) func(args any) error {
+func checker(schema json.RawMessage) *check {
 	var s jsonschema.Schema
 	w := walk{cost: map[string]int{}}
 	d := json.NewDecoder(bytes.NewReader(schema))
@@ -29,7 +31,43 @@ func checker(schema json.RawMessage) func(args any) error {
 	if err != nil {
 		return nil
 	}
-	return resolved.Validate
+	return &check{validate: resolved.Validate, root: w.root, cost: slices.Max(slices.Collect(maps.Values(w.cost)))}
+}
+
+// check is a schema that arguments are held against.
+type check struct {
+	validate func(args any) error
+	root     any
+	cost     int // how many schemas one value may be held against
+}
+
+// maxHold bounds the work of one check, as the cost of a schema times the length of the arguments, which may be as many values: about a
+// second's. Beyond it the tool judges its arguments itself.
+const maxHold = 5_000_000
+
+// hold returns the arguments as the tool gets them: as they are where they fit the schema, and else mended. The error is that of what the
+// model wrote.
+func (c *check) hold(text string) (json.RawMessage, error) {
+	var args any
+	if err := json.Unmarshal([]byte(text), &args); err != nil {
+		return nil, err
+	}
+	if c.cost*len(text) > maxHold {
+		return json.RawMessage(text), nil
+	}
+	wrong := c.validate(args)
+	if wrong == nil {
+		return json.RawMessage(text), nil
+	}
+	written, err := decode(text)
+	if err != nil {
+		return nil, wrong
+	}
+	mended, err := json.Marshal(mender{c.root}.mend(written, c.root))
+	if err != nil || json.Unmarshal(mended, &args) != nil || c.validate(args) != nil {
+		return nil, wrong
+	}
+	return mended, nil
 }
 
 // dialect reports whether the validator knows a value of $schema.
@@ -56,10 +94,11 @@ func (e *entry) arguments(text string) (json.RawMessage, error) {
 	if e.check == nil {
 		return json.RawMessage(text), nil
 	}
-	if err := e.check(args); err != nil {
+	fit, err := e.check.hold(text)
+	if err != nil {
 		return nil, fmt.Errorf("the arguments don't fit the tool: %s", clipped(err.Error(), 500))
 	}
-	return json.RawMessage(text), nil
+	return fit, nil
 }
 
 // maxWork is how many schemas one value may be held against.
@@ -138,6 +177,12 @@ func (w *walk) below(key string, sub any, at string) int {
 		if at != "#/$id" {
 			return maxWork + 1
 		}
+	case "patternproperties":
+		m, _ := sub.(map[string]any)
+		return min(len(m), maxWork)
+	case "enum", "required":
+		list, _ := sub.([]any)
+		return min(len(list), maxWork)
 	case "allof", "anyof", "oneof":
 		list, _ := sub.([]any)
 		sum := 0
