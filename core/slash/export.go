@@ -58,21 +58,22 @@ type passage struct {
 	text string
 }
 
-// pieces reads the log from the first record that this address may see, and learns the names of who wrote.
+// pieces reads the log for what this address was shown, and learns the names of who wrote. What was said at the address itself was shown
+// there, also where its binding is younger: `undo` has returned to a conversation before `new`.
 func (c *Commands) pieces(ctx context.Context, v session.View, who *names) ([]passage, error) {
 	st, err := c.cfg.Log.Address(ctx, v.Address)
 	if err != nil {
 		return nil, err
 	}
 	var out []passage
-	for seq := max(st.Binding.From, 1); ; {
+	for seq := ledger.Seq(1); ; {
 		recs, err := c.cfg.Log.Log(ctx, v.Thread, seq, exportPage)
 		var corrupt *session.CorruptError
 		if err != nil && !errors.As(err, &corrupt) {
 			return nil, err
 		}
 		for _, r := range recs {
-			if p, ok := piece(r, v.Address); ok {
+			if p, ok := piece(r, v.Address); ok && (r.Seq >= st.Binding.From || here(r, v.Address)) {
 				out = append(out, p)
 			}
 			if err := who.learn(ctx, r.Turn); err != nil {
@@ -88,6 +89,11 @@ func (c *Commands) pieces(ctx context.Context, v session.View, who *names) ([]pa
 		}
 		out = newest(out)
 	}
+}
+
+// here reports whether a record comes from an address, or is for it.
+func here(r session.LogRecord, a session.Address) bool {
+	return r.Turn != nil && r.Turn.Provenance == string(a) || r.End != nil && r.End.To == a
 }
 
 // newest drops of the pieces what can't be in the file, so that a long conversation isn't in memory as a whole. One too many stays: then

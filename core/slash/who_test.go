@@ -15,13 +15,14 @@ import (
 // written is a log of two people in a private chat, and the messages that are still kept, by key.
 type written struct {
 	session.Reader
+	from  ledger.Seq // of the address's binding
 	turns []ledger.Turn
 	kept  map[string]session.Author
 	err   error
 }
 
 func (w *written) Address(context.Context, session.Address) (session.AddressState, error) {
-	return session.AddressState{}, nil
+	return session.AddressState{Binding: session.Binding{From: w.from}}, nil
 }
 
 func (w *written) SmallList(context.Context, string, string, int) ([]session.SmallValue, error) {
@@ -67,5 +68,26 @@ func TestExportNamesPeople(t *testing.T) {
 	log.err = &session.CorruptError{Err: errors.New("odd")}
 	if text := ask().Text; !strings.Contains(text, "by slack:U1") {
 		t.Errorf("with messages that can't be read:\n%s", text)
+	}
+}
+
+// Where a conversation goes on at an address that was bound to it before, what was said there before is exported too; what was said
+// elsewhere before it joined isn't.
+func TestExportOfAConversationThatIsReturnedTo(t *testing.T) {
+	const a, b = session.Address("slack:T1/D1"), session.Address("telegram:1")
+	turn := func(role ledger.Role, from session.Address, text string) ledger.Turn {
+		return ledger.Turn{Role: role, Provenance: string(from), Artifacts: []artifact.Artifact{artifact.Text{Content: text}}}
+	}
+	log := &written{from: 4, turns: []ledger.Turn{turn(ledger.RoleUser, a, "mine"), turn(ledger.RoleAssistant, a, "to me"),
+		turn(ledger.RoleUser, b, "before"), turn(ledger.RoleUser, b, "since")}}
+	c := slash.New(slash.Config{Log: log})
+	eff, err := c.Do(t.Context(), session.Command{Name: "export", Rights: session.Rights{Private: true}}, session.View{Address: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"mine": true, "to me": true, "before": false, "since": true} {
+		if strings.Contains(eff.Text, text) != want {
+			t.Errorf("%q: %v in\n%s", text, !want, eff.Text)
+		}
 	}
 }
