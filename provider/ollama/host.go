@@ -26,6 +26,7 @@ type host struct {
 	api  *api.Client   // for everything but chats
 	health
 	slots slots
+	queue queue
 
 	learnt sync.Mutex
 	known  map[string]knowledge // by model
@@ -64,7 +65,7 @@ func parseHost(text string) (*host, error) {
 		port = defaultPort
 	}
 	u.Host = hostPort(u.Hostname(), port)
-	h := &host{base: u, user: u.User, known: map[string]knowledge{}}
+	h := &host{base: u, user: u.User, known: map[string]knowledge{}, queue: newQueue()}
 	u.User = nil
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	h.name = u.String()

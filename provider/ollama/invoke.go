@@ -60,7 +60,7 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 		return err
 	}
 	t := k.traits
-	for {
+	for mended := false; ; {
 		if !t.noImages && c.pictures == nil {
 			c.pictures = p.pictures(ctx, c.turns)
 		}
@@ -69,6 +69,14 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 			return p.fail(h, c.spec.Model, provider.KindRefused, errors.New("there is nothing but images, and the model sees none of them"))
 		}
 		err := p.attempt(ctx, h, req, c.ch)
+		if again := errors.Is(err, errStuck) && !mended; again || errors.Is(err, errNoFirstToken) && h.queue.suspected(c.spec.Model) {
+			if mended = true; p.mend(ctx, h, c.spec.Model) != nil {
+				return ctx.Err()
+			}
+			if again {
+				continue
+			}
+		}
 		lesson, learned := learnFrom(err, req)
 		if !learned {
 			switch kind := provider.KindOf(err); {
@@ -131,10 +139,12 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 	dog := newWatchdog(cancel)
 	defer dog.stop()
 	dog.arm(p.cfg.FirstTokenTimeout, errNoFirstToken)
-	warm := p.watchLoading(parent, h, req.Model)
+	w := p.await(ctx, h, req.Model, cancel)
+	warm := p.watchLoading(parent, h, req.Model, w.loads)
 	defer warm()
-	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout, warm: warm}
+	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout, warm: warm, begun: w.begun}
 	err := p.exchange(ctx, h, req, s)
+	w.over(s.last.Done)
 	if err == nil {
 		p.log.DebugContext(parent, "answered", observe.KeyModel, req.Model, observe.KeyHost, h.name, "prompt_tokens", s.last.PromptEvalCount,
 			"completion_tokens", s.last.EvalCount, "load", s.last.LoadDuration, observe.KeyTook, s.last.TotalDuration)
@@ -145,7 +155,7 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 		return parent.Err()
 	}
 	kind := provider.KindUnknown
-	if cause := context.Cause(ctx); errors.Is(cause, errNoFirstToken) || errors.Is(cause, errSilent) {
+	if cause := context.Cause(ctx); errors.Is(cause, errNoFirstToken) || errors.Is(cause, errSilent) || errors.Is(cause, errStuck) {
 		kind, err = provider.KindTimeout, cause
 	} else if f, ok := errors.AsType[*failure](err); ok {
 		kind, err = f.kind, f.cause

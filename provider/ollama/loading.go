@@ -15,17 +15,17 @@ import (
 const coldAfter = 3 * time.Second
 
 // watchLoading tells whoever listens under ctx that the server loads the model, where no first token comes and the server doesn't
-// list the model as running. warm is called with the first token or with the end of the call; it waits for nothing.
-func (p *Provider) watchLoading(ctx context.Context, h *host, model string) (warm func()) {
+// list the model as running; cold is called first. warm is called with the first token or with the end of the call; it waits for nothing.
+func (p *Provider) watchLoading(ctx context.Context, h *host, model string, cold func()) (warm func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	told := make(chan bool, 1)
-	t := time.AfterFunc(coldAfter, func() { told <- p.reportCold(ctx, h, model) })
+	t := time.AfterFunc(coldAfter, func() { told <- p.reportCold(ctx, h, model, cold) })
 	return func() {
 		cancel()
 		if !t.Stop() {
 			select {
-			case cold := <-told:
-				if cold {
+			case was := <-told:
+				if was {
 					provider.Report(ctx, provider.Progress{Model: model})
 				}
 			default:
@@ -35,13 +35,14 @@ func (p *Provider) watchLoading(ctx context.Context, h *host, model string) (war
 }
 
 // reportCold asks which models run, and tells where this one isn't among them.
-func (p *Provider) reportCold(ctx context.Context, h *host, model string) bool {
+func (p *Provider) reportCold(ctx context.Context, h *host, model string, cold func()) bool {
 	ask, cancel := context.WithTimeout(ctx, lookUpTime)
 	defer cancel()
 	list, err := h.api.ListRunning(ask)
 	if err != nil || ctx.Err() != nil || running(list.Models, model) {
 		return false
 	}
+	cold()
 	provider.Report(ctx, provider.Progress{Model: model, Loading: true})
 	return true
 }

@@ -31,6 +31,8 @@ type stream struct {
 	idle time.Duration
 	warm func() // to be called with the first artifact
 
+	begun func() // to be called with the first line
+
 	split    thinkSplitter
 	spoken   repeatGuard
 	pondered repeatGuard
@@ -58,6 +60,7 @@ func (s *stream) read(body io.Reader) error {
 		if err != nil {
 			return s.broken(err)
 		}
+		s.begun()
 		if err := s.take(raw); err != nil {
 			return err
 		}

@@ -21,7 +21,8 @@ type job struct {
 	start   time.Time
 	loaded  time.Time
 	reply   Reply
-	release func()
+	release func(lost bool)
+	begun   bool // a line was sent
 }
 
 // chat checks, loads, waits for a slot and answers, in the order in which a real server does, so that a request with two
@@ -47,7 +48,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		s.idle(w, chat, "load")
 		return
 	}
-	defer j.release()
+	defer func() { j.release(j.begun && j.ctx.Err() != nil && s.loses()) }()
 	s.answer(w, j)
 }
 
@@ -91,7 +92,7 @@ func (s *Server) prepare(j *job) error {
 	if err := s.render(j); err != nil {
 		return err
 	}
-	j.release, err = s.hold(j.ctx, r, chat.KeepAlive)
+	j.release, err = s.hold(j.ctx, j.model, r, chat.KeepAlive)
 	return err
 }
 

@@ -14,6 +14,8 @@ type runner struct {
 	numCtx  int
 	expires time.Time
 	slots   chan struct{}
+	refs    int  // calls that wait for a slot or have one
+	closing bool // goes when nobody uses it any more
 }
 
 const busy = "server busy, please try again.  maximum pending requests exceeded"
@@ -23,7 +25,7 @@ func (s *Server) loaded(m Model) *runner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.runners[m.Name]
-	if r == nil || len(r.slots) == 0 && !time.Now().Before(r.expires) {
+	if r == nil || r.refs == 0 && !time.Now().Before(r.expires) {
 		return nil
 	}
 	copied := *r
@@ -89,24 +91,52 @@ func (s *Server) dequeue() {
 	s.queued--
 }
 
-// hold takes one of the runner's slots and returns how to give it back; keep says how long the model stays afterwards.
-func (s *Server) hold(ctx context.Context, r *runner, keep *api.Duration) (release func(), err error) {
+// hold takes one of the runner's slots and returns how to give it back; keep says how long the model stays afterwards. A slot that is
+// lost stays taken.
+func (s *Server) hold(ctx context.Context, m Model, r *runner, keep *api.Duration) (release func(lost bool), err error) {
+	s.mu.Lock()
+	r.refs++
+	s.mu.Unlock()
+	leave := func() {
+		if r.refs--; r.refs == 0 && r.closing && s.runners[m.Name] == r {
+			delete(s.runners, m.Name)
+		}
+	}
 	select {
 	case r.slots <- struct{}{}:
 	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		leave()
 		return nil, ctx.Err()
 	}
-	return func() {
+	return func(lost bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		r.expires = until(keep)
-		<-r.slots
+		leave()
+		if !lost {
+			<-r.slots
+		}
 	}, nil
 }
 
+// loses reports whether the slot of a call that was left in the middle of its answer is one of those that are lost.
+func (s *Server) loses() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost++
+	return s.lost <= s.opt.Leaks
+}
+
+// unload removes a model once nobody uses it any more.
 func (s *Server) unload(m Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r := s.runners[m.Name]; r != nil && r.refs > 0 {
+		r.closing = true
+		return
+	}
 	delete(s.runners, m.Name)
 }
 

@@ -23,6 +23,7 @@ type Options struct {
 	Context  int                 // OLLAMA_CONTEXT_LENGTH: num_ctx of requests that name none; 0 is 4096
 	APIKey   string              // if set, requests without "Authorization: Bearer" and it are refused with 401
 	Version  string
+	Leaks    int           // so many answers that a client leaves in the middle keep their slots until the model is unloaded (ollama#17131)
 	Lenient  bool          // accepts what 0.17 accepts and newer servers refuse: see chat
 	Faults   *fault.Script // by path: "/api/chat"
 }
@@ -35,6 +36,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	queued  int
+	lost    int // answers that were left in the middle
 	runners map[string]*runner
 	servers []*http.Server
 	running sync.WaitGroup

@@ -60,6 +60,7 @@ func (j *job) speak(out sink) bool {
 			return false
 		}
 		out.line(api.ChatResponse{Model: j.req.Chat.Model, CreatedAt: time.Now().UTC(), Message: msg})
+		j.begun = true
 		n++
 	}
 	switch j.reply.End {
