@@ -104,6 +104,14 @@ func (th *Thread) Amend(seq Seq, artifacts []artifact.Artifact, parts []Part) {
 	}
 }
 
+// SetEntries replaces which messages the turn at seq comes from, where the window holds it.
+func (th *Thread) SetEntries(seq Seq, entries []string) {
+	if t, ok := th.turns[seq]; ok {
+		t.Entries = entries
+		th.turns[seq] = t
+	}
+}
+
 // Promote makes the draft at seq an answer to deliver, where the window holds it.
 func (th *Thread) Promote(seq Seq) {
 	if t, ok := th.turns[seq]; ok {

@@ -204,10 +204,7 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 	}
 	rewrites = []LogRecord{{Seq: seq, Kind: KindTurn, Turn: &t}}
 	amended, err := s.amendments(seq)
-	for _, a := range amended {
-		hollow := LogRecord{Seq: a.Seq, Kind: KindAmendment, Amendment: &Amendment{Entry: a.Amendment.Entry}}
-		rewrites = append(rewrites, hollow)
-	}
+	rewrites = append(rewrites, hollow(amended)...)
 	if err == nil {
 		rewrites, err = s.withSummaries(rewrites, seq)
 	}
@@ -215,6 +212,14 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 		rewrites, err = s.withoutReasoning(rewrites, seq)
 	}
 	return len(t.Artifacts), rewrites, err
+}
+
+// hollow returns the records that leave nothing of what amendments said.
+func hollow(amended []LogRecord) (rewrites []LogRecord) {
+	for _, a := range amended {
+		rewrites = append(rewrites, LogRecord{Seq: a.Seq, Kind: KindAmendment, Amendment: &Amendment{Entry: a.Amendment.Entry}})
+	}
+	return rewrites
 }
 
 // current returns a user turn as it reads now.

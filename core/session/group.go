@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -14,9 +15,7 @@ const maxSettleFor = 10 * time.Second
 // Members that alone would only have been heard belong to it. It returns nil as long as more of them may come, and notes how long
 // that is.
 func (s *Stream) nextGroup(first StoredEntry) *job {
-	same := func(e StoredEntry) bool {
-		return e.ID.Address == first.ID.Address && e.Inbound.Group == first.Inbound.Group && e.Inbound.Author.ID == first.Inbound.Author.ID
-	}
+	same := func(e StoredEntry) bool { return sameGroup(first, e) }
 	heard := s.gatherGroup(first.ID.Address, same)
 	members := slices.Clone(heard)
 	for _, e := range s.waiting {
@@ -41,10 +40,9 @@ func (s *Stream) nextGroup(first StoredEntry) *job {
 	return s.remove(func(e StoredEntry) bool { return e.State == EntryOpen && same(e) })
 }
 
-// gatherGroup returns the heard members of a group, and lets in those that wait in the store and haven't been named yet: after a
-// restart they come one by one.
+// gatherGroup returns the heard members of a group, and lets in those that wait in the store and haven't been named yet.
 func (s *Stream) gatherGroup(a Address, same func(StoredEntry) bool) []StoredEntry {
-	waiting, err := s.m.cfg.Store.Waiting(s.m.turns, a)
+	err := s.letIn(a, same)
 	var heard []StoredEntry
 	if err == nil {
 		heard, err = s.m.cfg.Store.Heard(s.m.turns, a, maxHeard)
@@ -53,12 +51,18 @@ func (s *Stream) gatherGroup(a Address, same func(StoredEntry) bool) []StoredEnt
 		s.m.cfg.Logger.Error("group unreadable", observe.KeyAddress, a, observe.KeyError, err)
 		return nil
 	}
+	return slices.DeleteFunc(heard, func(e StoredEntry) bool { return !same(e) || s.has(e.ID) })
+}
+
+// letIn lets in messages that match and wait in the store, and haven't been named yet: after a restart they come one by one.
+func (s *Stream) letIn(a Address, match func(StoredEntry) bool) error {
+	waiting, err := s.m.cfg.Store.Waiting(s.m.turns, a)
 	for _, e := range waiting {
-		if e.State == EntryOpen && same(e) && !s.has(e.ID) {
+		if e.State == EntryOpen && match(e) && !s.has(e.ID) {
 			s.waiting = append(s.waiting, e)
 		}
 	}
-	return slices.DeleteFunc(heard, func(e StoredEntry) bool { return !same(e) || s.has(e.ID) })
+	return err
 }
 
 // settling tells how long more members of a group may still come.
@@ -87,10 +91,16 @@ func settledAt(now time.Time, in Inbound) time.Time {
 	return now.Add(settle)
 }
 
-// inGroupOrder puts a comment behind the forwards that it belongs to: people write it first and mean it last.
-func inGroupOrder(entries []StoredEntry) {
-	if len(entries) > 1 && entries[0].Inbound.Group != "" {
-		slices.SortStableFunc(entries, func(a, b StoredEntry) int {
+// inOrder sorts messages as they were written, but puts a comment behind the forwards that it belongs to: people write it first and
+// mean it last.
+func inOrder(entries []StoredEntry) {
+	slices.SortStableFunc(entries, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
+	for len(entries) > 0 {
+		n := 1
+		for entries[0].Inbound.Group != "" && n < len(entries) && sameGroup(entries[0], entries[n]) {
+			n++
+		}
+		slices.SortStableFunc(entries[:n], func(a, b StoredEntry) int {
 			switch x, y := forwards(a.Inbound), forwards(b.Inbound); {
 			case x == y:
 				return 0
@@ -100,5 +110,11 @@ func inGroupOrder(entries []StoredEntry) {
 				return 1
 			}
 		})
+		entries = entries[n:]
 	}
+}
+
+// sameGroup reports whether two messages belong to one group: of one author, at one address.
+func sameGroup(a, b StoredEntry) bool {
+	return a.ID.Address == b.ID.Address && a.Inbound.Group == b.Inbound.Group && a.Inbound.Author.ID == b.Inbound.Author.ID
 }

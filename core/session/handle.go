@@ -28,6 +28,11 @@ func (s *Stream) handle(j *job) error {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError,
 			text: "I can't read this conversation any more. Please go on in a new one."})
 	}
+	if j.turn != 0 { // a turn that is resumed: something may have come since that belongs to it
+		if err := s.letJoin(j); err != nil {
+			return err
+		}
+	}
 	for first := true; ; first = false {
 		err := s.answer(j, first)
 		if !errors.Is(err, errChanged) {
@@ -56,10 +61,8 @@ func (s *Stream) answer(j *job, first bool) error {
 		}
 	}
 	defer s.m.underWay(j, cancel)()
-	if j.turn == 0 {
-		if over, err := s.gather(ctx, j); over || err != nil {
-			return err
-		}
+	if over, err := s.complete(ctx, j); over || err != nil {
+		return err
 	}
 	if err := context.Cause(ctx); err != nil {
 		_, err := s.failed(ctx, j, err, 1, time.Now())
@@ -72,6 +75,17 @@ func (s *Stream) answer(j *job, first bool) error {
 	}
 	defer release()
 	return s.converse(ctx, j)
+}
+
+// complete makes ready what a job's user turn says, or what has come late and is to be a part of it.
+func (s *Stream) complete(ctx context.Context, j *job) (over bool, err error) {
+	if over, err := s.settled(ctx, j); over || err != nil {
+		return over, err
+	}
+	if j.turn == 0 {
+		return s.gather(ctx, j)
+	}
+	return s.enlarge(ctx, j)
 }
 
 // begin looks at a job before anything is done for it: a new one is screened; before one that is resumed, a stop takes effect that was

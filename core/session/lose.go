@@ -119,9 +119,9 @@ func (s *Stream) reread(j *job) error {
 			now = append(now, e)
 		}
 	}
-	j.entries = now
-	if len(now) > 0 {
-		j.turn = now[0].Turn
+	j.entries, j.turn = now, 0
+	for _, e := range now {
+		j.turn = max(j.turn, e.Turn) // one that came late has none yet
 	}
 	return nil
 }

@@ -51,16 +51,17 @@ func (s *Stream) concerns(j *job, sig StoredEntry) bool {
 	return ok && slices.Contains(t.Entries, id.String())
 }
 
-// errChanged is why a turn is interrupted whose messages were edited or deleted.
-var errChanged = errors.New("session: a message of this turn was changed")
+// errChanged is why a turn is interrupted whose messages were edited or deleted, or get company.
+var errChanged = errors.New("session: the messages of this turn have changed")
 
-// heed interrupts a job that a signal concerns. The signal is applied once the job has let go of the thread; one about something else,
-// before the next prompt goes out.
+// heed interrupts a job that a signal concerns, or that another message belongs to. Both are taken in once the job has let go of the
+// thread; a signal about something else, before the next prompt goes out.
 func (s *Stream) heed(j *job) {
 	if len(s.signals) > 0 {
 		j.changed.Store(true)
 	}
-	if j.cancel != nil && !j.done && slices.ContainsFunc(s.signals, func(sig StoredEntry) bool { return s.concerns(j, sig) }) {
+	concerned := slices.ContainsFunc(s.signals, func(sig StoredEntry) bool { return s.concerns(j, sig) })
+	if j.cancel != nil && !j.done && (concerned || slices.ContainsFunc(s.waiting, s.joins(j))) {
 		j.cancel(errChanged)
 	}
 }
@@ -70,11 +71,15 @@ func (s *Stream) settleSignals() error {
 	return s.applyAll(nil)
 }
 
-// settleChanges applies what has come in while a job was in hand that was interrupted. The job is over where none of its messages is left.
+// settleChanges applies what has come in while a job was in hand that was interrupted, and lets those join it that belong to it. The job
+// is over where none of its messages is left.
 func (s *Stream) settleChanges(j *job) (over bool, err error) {
 	j.changed.Store(false)
 	err = s.applyAll(j)
-	return len(j.entries) == 0, err
+	if len(j.entries) == 0 || err != nil {
+		return len(j.entries) == 0, err
+	}
+	return false, s.letJoin(j)
 }
 
 // applyAll applies the signals in the order in which they came. What fails stays, and what follows it.

@@ -130,7 +130,7 @@ func (l *live) take(b Batch) error {
 	l.state = *b.State
 	for _, r := range b.Rewrites {
 		if r.Turn != nil {
-			l.amend(r.Seq, r.Turn.Artifacts, r.Turn.Parts)
+			l.rewrite(*r.Turn)
 		}
 	}
 	for _, r := range b.Log {
@@ -155,19 +155,27 @@ func (s *Stream) submit(j *job, t ledger.Turn) error {
 	s.noteWriter(&b, t.Author)
 	j.turn = t.ID.Seq
 	for i := range j.entries {
-		e := &j.entries[i]
-		e.State, e.Thread, e.Turn = EntrySubmitted, s.thread, t.ID.Seq
-		e.Starts++
-		if e.Inbound.Message != "" {
-			ref := MessageRef{Thread: s.thread, Seq: t.ID.Seq}
-			b.Index = append(b.Index, IndexWrite{e.ID.Address, e.Inbound.Message, ref})
-		}
+		j.entries[i].Starts++
 	}
-	s.writeEntries(&b, j, time.Time{})
+	s.submitEntries(&b, j)
 	if s.showElsewhere(&b, j.addr, t.ID.Seq); len(b.Due) > 0 {
 		return s.commit(b) // somebody waits for it elsewhere
 	}
 	return s.send(j, b)
+}
+
+// submitEntries writes into the Batch that a job's messages are on the log, in its user turn.
+func (s *Stream) submitEntries(b *Batch, j *job) {
+	for i := range j.entries {
+		e := &j.entries[i]
+		fresh := e.State != EntrySubmitted || e.Turn != j.turn
+		e.State, e.Thread, e.Turn = EntrySubmitted, s.thread, j.turn
+		if fresh && e.Inbound.Message != "" {
+			ref := MessageRef{Thread: s.thread, Seq: j.turn}
+			b.Index = append(b.Index, IndexWrite{e.ID.Address, e.Inbound.Message, ref})
+		}
+	}
+	s.writeEntries(b, j, time.Time{})
 }
 
 // progress commits a turn between the question and the answer. One with a tool call must be durable before the tool runs; it

@@ -66,6 +66,8 @@ type job struct {
 	remade  int                             // prompts that were thrown away for that
 	unsign  func()                          // ends the sign that is shown of it
 	charge  charge                          // what speaks against its question
+	settles time.Time                       // until when more may join it, after something has
+	closed  bool                            // nothing joins it any more
 }
 
 func (j *job) first() *StoredEntry { return &j.entries[0] }
@@ -234,8 +236,7 @@ func (s *Stream) remove(match func(StoredEntry) bool) *job {
 		}
 	}
 	s.waiting = rest
-	slices.SortStableFunc(j.entries, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
-	inGroupOrder(j.entries)
+	inOrder(j.entries)
 	j.addr, j.turn = j.entries[0].ID.Address, j.entries[0].Turn
 	return j
 }

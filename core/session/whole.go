@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"slices"
 )
@@ -27,7 +26,6 @@ func (s *Stream) whole(j *job) error {
 			s.waiting = slices.DeleteFunc(s.waiting, func(w StoredEntry) bool { return w.ID == id })
 		}
 	}
-	slices.SortStableFunc(j.entries, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
-	inGroupOrder(j.entries)
+	inOrder(j.entries)
 	return nil
 }

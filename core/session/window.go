@@ -44,6 +44,12 @@ func (l *live) amend(seq ledger.Seq, arts []artifact.Artifact, parts []ledger.Pa
 	}
 }
 
+// rewrite replaces a turn in the window, as far as turns are rewritten: what it says, and which messages it comes from.
+func (l *live) rewrite(t ledger.Turn) {
+	l.led.SetEntries(t.ID.Seq, t.Entries)
+	l.amend(t.ID.Seq, t.Artifacts, t.Parts)
+}
+
 // dropBefore moves the window's start.
 func (l *live) dropBefore(start ledger.Seq) {
 	l.led.DropBefore(start)
