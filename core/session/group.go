@@ -11,37 +11,37 @@ import (
 // maxSettleFor is the longest that a group is waited for.
 const maxSettleFor = 10 * time.Second
 
-// nextGroup makes a job of a message and the rest of its group: an album, the pieces of a cut paste, a comment with its forwards.
-// Members that alone would only have been heard belong to it. It returns nil as long as more of them may come, and notes how long
-// that is.
-func (s *Stream) nextGroup(first StoredEntry) *job {
-	same := func(e StoredEntry) bool { return sameGroup(first, e) }
-	heard := s.gatherGroup(first.ID.Address, same)
-	members := slices.Clone(heard)
+// group returns a message and the rest of its group: an album, the pieces of a cut paste, a comment with its forwards. Members that alone
+// would only have been heard belong to it. As long as more of them may come it isn't ok, and it is noted how long that is.
+func (s *Stream) group(first StoredEntry) (members []StoredEntry, ok bool) {
+	same := func(e StoredEntry) bool { return e.State == EntryOpen && sameGroup(first, e) }
+	heard := s.gatherGroup(first)
 	for _, e := range s.waiting {
 		if same(e) {
 			members = append(members, e)
 		}
 	}
-	if wait := s.settling(members); wait > 0 {
+	if wait := s.settling(slices.Concat(members, heard)); wait > 0 {
 		if s.rest == 0 || wait < s.rest {
 			s.rest = wait
 		}
-		return nil
-	}
-	for _, e := range members {
-		delete(s.settles, e.ID)
+		return nil, false
 	}
 	for _, e := range heard {
 		e.State = EntryOpen // with its group, it is a message that comes to an end
 		s.m.countAccepted(e.Entry)
 		s.waiting = append(s.waiting, e)
+		members = append(members, e)
 	}
-	return s.remove(func(e StoredEntry) bool { return e.State == EntryOpen && same(e) })
+	for _, e := range members {
+		delete(s.settles, e.ID)
+	}
+	return members, true
 }
 
-// gatherGroup returns the heard members of a group, and lets in those that wait in the store and haven't been named yet.
-func (s *Stream) gatherGroup(a Address, same func(StoredEntry) bool) []StoredEntry {
+// gatherGroup returns the heard members of a message's group, and lets in those that wait in the store and haven't been named yet.
+func (s *Stream) gatherGroup(first StoredEntry) []StoredEntry {
+	a, same := first.ID.Address, func(e StoredEntry) bool { return sameGroup(first, e) }
 	err := s.letIn(a, same)
 	var heard []StoredEntry
 	if err == nil {
@@ -69,15 +69,21 @@ func (s *Stream) letIn(a Address, match func(StoredEntry) bool) error {
 func (s *Stream) settling(members []StoredEntry) (wait time.Duration) {
 	now := time.Now()
 	for _, e := range members {
-		if s.settles == nil {
-			s.settles = map[EntryID]time.Time{}
-		}
-		if _, ok := s.settles[e.ID]; !ok {
-			s.settles[e.ID] = settledAt(now, e.Inbound)
-		}
+		s.noteGroup(e)
 		wait = max(wait, s.settles[e.ID].Sub(now))
 	}
 	return wait
+}
+
+// noteGroup notes, for a message that has just been seen, until when it lets its group wait: in the middle of another turn, too, so that
+// what waited behind that needn't wait again.
+func (s *Stream) noteGroup(e StoredEntry) {
+	if s.settles == nil {
+		s.settles = map[EntryID]time.Time{}
+	}
+	if _, ok := s.settles[e.ID]; !ok && e.Inbound.Group != "" {
+		s.settles[e.ID] = settledAt(time.Now(), e.Inbound)
+	}
 }
 
 // settledAt is until when a message that came now lets its group wait: counted from when it was written, but, should a clock be wrong,

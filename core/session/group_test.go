@@ -148,7 +148,7 @@ func TestSettlingHoldsUpNobody(t *testing.T) {
 		synctest.Wait()
 		b.ended(in, session.EndAnswered)
 		b.ended(after, session.EndAnswered)
-		equal(t, "log", b.log(dm), []string{"user a", "assistant re: a", "user after", "assistant re: after"})
+		equal(t, "log", b.log(dm), []string{"user a|after", "assistant re: a|after"})
 		b.stopLife()
 	})
 }

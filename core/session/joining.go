@@ -40,7 +40,8 @@ func (s *Stream) letJoin(j *job) error {
 		}
 		e.Starts = j.first().Starts
 		j.entries = append(j.entries, e)
-		if until := settledAt(time.Now(), e.Inbound); until.After(j.settles) {
+		s.noteGroup(e)
+		if until := s.settles[e.ID]; until.After(j.settles) {
 			j.settles = until
 		}
 		delete(s.settles, e.ID)

@@ -255,3 +255,48 @@ func TestDeathAtEveryCommitOfALateMember(t *testing.T) {
 		}
 	}
 }
+
+// What one person writes during a turn is answered together, though each message waits for its group; messages that haven't settled yet
+// are left for the next turn, and with fifo each group is one.
+func TestSettledGroupsAreAnsweredTogether(t *testing.T) {
+	group := func(name, text string, change ...func(*session.Inbound)) session.Inbound {
+		return msg(dm, "slack:U1", text, grouped(name, append(change, soon)...))
+	}
+	for _, fifo := range []bool{false, true} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			b := start(t, mem, echo(10*time.Second), func(c *session.Config) { c.OneByOne = fifo })
+			row := []later{{0, group("a", "one")}, {time.Second, group("b", "two")}, {time.Second, group("c", "three")}, {0, group("c", "", forwarding("f"))},
+				{time.Second, msg(dm, "slack:U1", "four")}, {0, msg(dm, "slack:U2", "five")}, {5200 * time.Millisecond, group("d", "six")}}
+			b.say(row)
+			time.Sleep(2 * time.Minute)
+			want := []string{"one", "two|" + carol + "f|three|four", "five", "six"}
+			if fifo {
+				want = []string{"one", "two", carol + "f|three", "four", "five", "six"}
+			}
+			var got []string
+			for _, line := range b.log(dm) {
+				if s, ok := strings.CutPrefix(line, "user "); ok {
+					got = append(got, s)
+				}
+			}
+			equal(t, "turns", got, want)
+			for _, l := range row {
+				b.ended(l.in, session.EndAnswered)
+			}
+			b.stopLife()
+		})
+	}
+}
+
+// Of several groups in one turn, a late member joins its own.
+func TestALateMemberOfOneOfSeveralGroups(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(3*time.Second))
+		b.say([]later{{0, msg(dm, "slack:U1", "one", grouped("a", soon))}, {time.Second, msg(dm, "slack:U1", "two", grouped("b", soon))},
+			{2200 * time.Millisecond, msg(dm, "slack:U1", "three", grouped("c", soon))}, {500 * time.Millisecond, msg(dm, "slack:U1", "", grouped("b", forwarding("f"), func(in *session.Inbound) { in.Order = "000000" }))}})
+		time.Sleep(time.Minute)
+		log := b.log(dm)
+		equal(t, "log", log[2:], []string{"user " + carol + "f|two", "assistant re: " + carol + "f|two", "user three", "assistant re: three"})
+		b.stopLife()
+	})
+}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -158,6 +157,7 @@ func (s *Stream) absorb(ids []EntryID) error {
 		default:
 			s.noteWaiting(e.Entry)
 			s.waiting = append(s.waiting, e)
+			s.noteGroup(e)
 		}
 	}
 	return nil
@@ -169,76 +169,6 @@ func (s *Stream) has(id EntryID) bool {
 	holds := func(j *job) bool { return slices.ContainsFunc(j.entries, same) }
 	return slices.ContainsFunc(s.waiting, same) || slices.ContainsFunc(s.signals, same) ||
 		s.hand != nil && holds(s.hand) || slices.ContainsFunc(s.sides, holds) || s.hand != nil && s.hand.stop != nil && s.hand.stop.has(id)
-}
-
-// next takes the job that comes first: what was submitted before a restart, then the first address in the order of arrival, and
-// of that address what was written first.
-func (s *Stream) next() *job {
-	if len(s.waiting) == 0 {
-		return nil
-	}
-	if i := slices.IndexFunc(s.waiting, s.urgent); i >= 0 {
-		id := s.waiting[i].ID
-		return s.remove(func(e StoredEntry) bool { return e.ID == id })
-	}
-	if i := slices.IndexFunc(s.waiting, func(e StoredEntry) bool { return e.State == EntrySubmitted }); i >= 0 {
-		seq := s.waiting[i].Turn
-		return s.remove(func(e StoredEntry) bool { return e.State == EntrySubmitted && e.Turn == seq })
-	}
-	s.rest = 0
-	for _, at := range s.places() {
-		here := s.waitingAt(at)
-		if here[0].Inbound.Group != "" {
-			if j := s.nextGroup(here[0]); j != nil {
-				return j
-			}
-			continue // it settles; other addresses needn't wait for it
-		}
-		take := here[:s.together(here)]
-		take = take[:s.unbroken(take)]
-		return s.remove(func(e StoredEntry) bool {
-			return slices.ContainsFunc(take, func(o StoredEntry) bool { return o.ID == e.ID })
-		})
-	}
-	return nil
-}
-
-// places returns the addresses of what waits, in the order of arrival.
-func (s *Stream) places() (out []Address) {
-	for _, e := range s.waiting {
-		if !slices.Contains(out, e.ID.Address) {
-			out = append(out, e.ID.Address)
-		}
-	}
-	return out
-}
-
-// waitingAt returns what waits at an address, in the order in which it was written.
-func (s *Stream) waitingAt(a Address) (here []StoredEntry) {
-	for _, e := range s.waiting {
-		if e.ID.Address == a {
-			here = append(here, e)
-		}
-	}
-	slices.SortStableFunc(here, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
-	return here
-}
-
-// remove makes a job of the waiting entries that match.
-func (s *Stream) remove(match func(StoredEntry) bool) *job {
-	j := &job{unsign: func() {}}
-	rest := s.waiting[:0:0]
-	for _, e := range s.waiting {
-		if match(e) {
-			j.entries = append(j.entries, e)
-		} else {
-			rest = append(rest, e)
-		}
-	}
-	s.waiting = rest
-	inOrder(j.entries)
-	j.addr, j.turn = j.entries[0].ID.Address, j.entries[0].Turn
-	return j
 }
 
 // do brings a job to its end, or, where the store or the grace ends first, leaves it as it stands.

@@ -8,17 +8,16 @@ const (
 	maxTogetherBytes = 64 << 10
 )
 
-// together counts how many of an address's waiting messages make one turn: consecutive plain ones of one author.
-func (s *Stream) together(here []StoredEntry) int {
-	n, size := 1, bulk(here[0].Inbound)
-	for !s.m.cfg.OneByOne && n < min(len(here), maxTogether) && s.plain(here[0]) && s.plain(here[n]) && !s.m.isDropped(here[0], here[n]) &&
-		here[n].Inbound.Author.ID == here[0].Inbound.Author.ID && here[n].Inbound.Group == "" {
-		if size += bulk(here[n].Inbound); size > maxTogetherBytes {
-			break
+// goTogether reports whether messages may be answered in one turn with those before them: plain ones of one author.
+func (s *Stream) goTogether(before, more []StoredEntry) bool {
+	size := 0
+	for _, e := range slices.Concat(before, more) {
+		size += bulk(e.Inbound)
+		if !s.plain(e) || e.Inbound.Author.ID != before[0].Inbound.Author.ID || s.m.isDropped(before[0], e) {
+			return false
 		}
-		n++
 	}
-	return n
+	return size <= maxTogetherBytes && len(before)+len(more) <= maxTogether
 }
 
 // plain messages may be answered together; what is refused or empty is dealt with alone.
@@ -26,23 +25,20 @@ func (s *Stream) plain(e StoredEntry) bool {
 	return e.Refusal == "" && e.Over == "" && !empty(e.Inbound) && e.Inbound.Call != CallCommand && !s.isCommand(e)
 }
 
-// unbroken counts the messages that have nothing heard between them and the first: what stands before a message in its thread is context
-// for its answer, and keeps its place.
-func (s *Stream) unbroken(take []StoredEntry) int {
-	first := take[0].Inbound
-	if len(take) == 1 || first.Place == "" {
-		return len(take)
+// heardBetween reports whether something was heard between messages and those before them: what stands before a message in its thread is
+// context for its answer, and keeps its place.
+func (s *Stream) heardBetween(before, more []StoredEntry) bool {
+	first := before[0].Inbound
+	if first.Place == "" {
+		return false
 	}
 	heard, err := s.m.cfg.Store.Heard(s.m.turns, first.Address, maxHeard)
 	if err != nil {
-		return 1 // what gathers the context meets the same error, and has it dealt with
+		return true // what gathers the context meets the same error, and has it dealt with
 	}
-	for i := 1; i < len(take); i++ {
-		if slices.ContainsFunc(heard, func(e StoredEntry) bool {
-			return e.Inbound.Order > first.Order && e.Inbound.Order < take[i].Inbound.Order
-		}) {
-			return i
-		}
-	}
-	return len(take)
+	return slices.ContainsFunc(heard, func(h StoredEntry) bool {
+		own := func(e StoredEntry) bool { return sameGroup(e, h) && h.Inbound.Group != "" }
+		behind := func(e StoredEntry) bool { return h.Inbound.Order < e.Inbound.Order }
+		return h.Inbound.Order > first.Order && slices.ContainsFunc(more, behind) && !slices.ContainsFunc(slices.Concat(before, more), own)
+	})
 }
