@@ -3,7 +3,9 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,18 +146,31 @@ func TestALateMemberInTheMiddleOfTools(t *testing.T) {
 	})
 }
 
+// fetches counts the files that are fetched.
+type fetches struct {
+	files
+	n atomic.Int32
+}
+
+func (c *fetches) Fetch(ctx context.Context, a session.Address, att session.Attachment, w io.Writer) (session.Attachment, error) {
+	c.n.Add(1)
+	return c.files.Fetch(ctx, a, att, w)
+}
+
 // The files of a late member are read, those that the turn has already aren't read again, and what can't be read is said beside the
 // answer.
 func TestALateMembersFiles(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
-		f := files{"a.txt": "in a", "b.txt": "in b"}
-		b := start(t, mem, echo(thinks), fetching(f))
+		f := &fetches{files: files{"a.txt": "in a", "b.txt": "in b"}}
+		b := start(t, mem, echo(thinks), fetching(nil), side(func(p *session.Platform) { p.Fetcher = f }))
 		album := func(text, file string) session.Inbound {
 			return msg(dm, "slack:U1", text, grouped("g", soon), attaching(file))
 		}
 		b.say([]later{{0, album("look", "a.txt")}, {time.Second, album("", "b.txt")}, {0, album("", "c.xlsx")}})
-		f["a.txt"] = "GONE"
 		time.Sleep(2 * time.Minute)
+		if n := f.n.Load(); n != 2 {
+			t.Errorf("%d files were fetched", n)
+		}
 		said := "look|File a.txt:\n\n```txt\nin a\n```|File b.txt:\n\n```txt\nin b\n```"
 		equal(t, "log", b.log(dm), []string{"user " + said, "assistant re: " + said, "end I can't read .xlsx; text, images and code work."})
 		b.totals(session.Totals{Ended: map[session.End]uint64{session.EndAnswered: 3}})
@@ -297,6 +312,26 @@ func TestALateMemberOfOneOfSeveralGroups(t *testing.T) {
 		time.Sleep(time.Minute)
 		log := b.log(dm)
 		equal(t, "log", log[2:], []string{"user " + carol + "f|two", "assistant re: " + carol + "f|two", "user three", "assistant re: three"})
+		b.stopLife()
+	})
+}
+
+// A turn that is resumed after a restart is joined before it is answered, even where what joins it is named long after.
+func TestAResumedTurnIsJoinedFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(time.Hour), func(c *session.Config) { c.ShutdownGrace = 0 })
+		row := []later{{0, msg(dm, "slack:U1", "see", grouped("g", soon))}, {time.Second, msg(dm, "slack:U1", "", grouped("g", forwarding("one")))}}
+		b.say(row)
+		time.Sleep(time.Second)
+		b.stopLife()
+		if e := b.entry(row[1].in); e.State != session.EntryOpen {
+			t.Fatalf("state %d", e.State)
+		}
+		p := echo(time.Second)
+		b = start(t, mem, p, func(c *session.Config) { c.Store = hesitant{mem} })
+		time.Sleep(time.Minute)
+		equal(t, "log", b.log(dm), []string{"user " + carol + "one|see", "assistant re: " + carol + "one|see"})
+		b.ended(row[1].in, session.EndAnswered)
 		b.stopLife()
 	})
 }
