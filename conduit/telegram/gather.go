@@ -12,7 +12,7 @@ import (
 // How long the rest of what belongs together may still come. People send an album, a long paste or a comment with its forwards in one
 // act; their client makes several messages of it, and Telegram an update of each.
 const (
-	// restWait is how long one waits behind a part that surely is one, or may well be.
+	// restWait is how long one waits behind a part that surely is one, or may well be, and how long after one more may join it.
 	restWait = 1500 * time.Millisecond
 	// actGap is how far apart the dates of two messages of one act may lie: dates are whole seconds.
 	actGap = 2
@@ -26,7 +26,7 @@ const longUnits = maxUnits / 2
 type piece struct {
 	album   string // media_group_id
 	forward bool
-	comment bool // its author's own words, not about another message, and no command: there may be forwards behind it, or before
+	comment bool // its author's own words, or just a call of the bot, not about another message, and no command: there may be forwards behind it, or before
 	units   int  // length of its whole text
 	opens   rune // what its text begins with
 	date    int64
@@ -46,7 +46,7 @@ func commandLike(text string) bool {
 		return true
 	}
 	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "", "help", "stop", "cancel", "new", "reset", "retry", "status":
+	case "help", "stop", "cancel", "new", "reset", "retry", "status":
 		return true
 	}
 	return false
@@ -100,7 +100,7 @@ func (g *gatherer) join(in *session.Inbound, p piece, now time.Time) {
 	case going:
 		next.group, next.call, next.before = was.group, called(was.call, in.Call), was.before
 		in.Continues = was.cutAt(p)
-	case !p.begins(g.comment > 0):
+	case !p.begins():
 		return
 	}
 	if next.call == session.CallAmbient && p.album == "" || in.Elsewhere && !going {
@@ -143,13 +143,14 @@ const oldAct = 5 * time.Second
 // the session counts from when it got the message.
 func settle(in session.Inbound, now time.Time, wait time.Duration) time.Duration {
 	age := now.Sub(in.At)
-	if in.At.IsZero() || age < 0 || age > oldAct {
+	if wait == 0 || in.At.IsZero() || age < 0 || age > oldAct {
 		return wait
 	}
 	return age + wait
 }
 
-// wait is how long more may come behind p. Behind forwards comes their comment, or it came before them.
+// wait is how long more is waited for behind p. Behind forwards comes their comment, or it came before them. A comment waits hardly at
+// all, since nothing tells it from a plain message: forwards that come later, but before its act is over, join it in the session.
 func (g *gatherer) wait(p piece, joined bool) time.Duration {
 	switch {
 	case p.album != "", p.forward, p.units > longUnits:
@@ -161,9 +162,7 @@ func (g *gatherer) wait(p piece, joined bool) time.Duration {
 }
 
 // begins reports whether more may follow the piece.
-func (p piece) begins(comments bool) bool {
-	return p.album != "" || p.forward || p.comment && (comments || p.units > longUnits)
-}
+func (p piece) begins() bool { return p.album != "" || p.forward || p.comment }
 
 // takes reports whether a piece goes on with the act.
 func (a act) takes(p piece) bool {

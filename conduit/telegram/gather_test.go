@@ -89,6 +89,9 @@ func TestGather(t *testing.T) {
 		"full, then a question much later": {[]said{{7, full, 0, nil}, {7, "so?", 5000, nil}}, "1 2"},
 		"full, then a command":             {[]said{{7, full, 0, nil}, {7, "/stop", 200, nil}}, "1 -"},
 		"mention, forwards in a group":     {[]said{{7, "see", 0, mentioned}, {7, "f", 100, groupForward}}, "1 1"},
+		"bare mention, forwards":           {[]said{{7, "", 0, mentioned}, {7, "f", 100, groupForward}, {7, "g", 1300, groupForward}}, "1 1 1"},
+		"comment, forwards at last":        {[]said{{7, "see", 0, nil}, {7, "f", 1400, forwarded}, {7, "g", 2800, forwarded}}, "1 1 1"},
+		"comment, forward too late":        {[]said{{7, "see", 0, nil}, {7, "f", 1600, forwarded}}, "1 2"},
 		"forwards in a group":              {[]said{{7, "f", 0, groupForward}, {7, "see", 100, mentioned}}, "- 2"},
 		"talk in a group":                  {[]said{{7, "see", 0, inGroup}, {7, "f", 100, groupForward}}, "- -"},
 		"mention with a cut paste":         {[]said{{7, strings.Repeat("y", maxUnits-8), 0, mentioned}, {7, "rest", 99, inGroup}}, "1 1+"},
@@ -127,6 +130,7 @@ func groupName(in session.Inbound) string {
 }
 
 // The comment is read last, whether it came first or last, and nothing else comes between.
+// Facts A2.9.
 func TestCommentsAreReadLast(t *testing.T) {
 	for name, row := range map[string][]said{
 		"comment first": {{8, "before", 0, nil}, {7, "see", 10, nil}, {7, "f", 20, forwarded}, {8, "beside", 25, nil}, {7, "g", 30, forwarded}},
@@ -187,13 +191,17 @@ func TestActsAreForgotten(t *testing.T) {
 	}
 }
 
-// Gathering can be turned off for plain messages; what is surely a part still waits.
+// The wait can be turned off for plain messages, which forwards join all the same; what is surely a part still waits.
 func TestNoWaitForComments(t *testing.T) {
-	for text, want := range map[string]bool{"hello": false, strings.Repeat("x", maxUnits): true} {
-		in := session.Inbound{Address: "telegram:7", Key: "7/1", Author: session.Author{ID: "a"}, Call: session.CallDirect}
-		newGatherer(0).join(&in, piece{comment: true, units: len(text)}, time.Unix(1700000000, 0))
-		if (in.Group != "") != want {
-			t.Errorf("%d units: group %q", len(text), in.Group)
+	for text, want := range map[string]time.Duration{"hello": 0, strings.Repeat("x", maxUnits): 700*time.Millisecond + restWait} {
+		g, now := newGatherer(0), time.Unix(1700000000, 0)
+		in := session.Inbound{Address: "telegram:7", Key: "7/1", Author: session.Author{ID: "a"}, Call: session.CallDirect, At: now}
+		f := in
+		f.Key = "7/2"
+		g.join(&in, piece{comment: true, units: len(text)}, now.Add(700*time.Millisecond))
+		g.join(&f, piece{forward: true}, now.Add(2*time.Second))
+		if in.SettleFor != want || in.Group == "" || f.Group != in.Group {
+			t.Errorf("%d units: waits %v, groups %q, %q", len(text), in.SettleFor, in.Group, f.Group)
 		}
 	}
 }

@@ -52,8 +52,8 @@ type Batch struct {
 	Log []LogRecord
 	// State replaces what is known of the thread; required where Log isn't empty, with Last equal to the last record's number.
 	State *Thread
-	// Rewrites replace records that are on the log already, so that nothing is left of what they said: a deletion overwrites what
-	// its author took back. They need State, like new records. Each names a record up to After, once.
+	// Rewrites replace records that are on the log already: a deletion overwrites what its author took back, so that nothing is left
+	// of it, and a question that is being answered takes in what belongs to it and came late. They need State, like new records. Each names a record up to After, once.
 	Rewrites []LogRecord
 
 	Bindings  []BindingWrite

@@ -21,7 +21,7 @@
 //	what comes in      inbound, entry, address; accept (judge, store), limits, botloop
 //	what is stored     record (log, bindings, cursors), batch, store (the port), put (commits whose outcome is settled)
 //	the other ports    ports (People, Namer, Presenter, Fetcher, Blobs, Historian), command (Commander), admin (Guard)
-//	Streams            manager, wake, stream (work, next), apart and beside (what runs beside the worker), lose, whole, group
+//	Streams            manager, wake, stream (work), next, group and joining (what belongs together), apart and beside (what runs beside the worker), lose, whole
 //	a job              handle (screen, answer), gather in above, attach and textfile, prompt; converse (the Pattern), state (append,
 //	                   finish), failure, end; old (too late), dismiss, drop, stranger
 //	live state         hydrate, window, state; usage; fit, compact and compact_when (what the model's window holds)
