@@ -121,7 +121,7 @@ func (s *Stream) leftWithout(j *job, got gathered, heard []StoredEntry) (over bo
 		j.bare = true
 		return false, nil
 	case s.nothing(j):
-		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: emptyText})
+		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: greeting(in)})
 	case unread:
 		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: strings.Join(got.lines, "\n")})
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orebot/core/artifact"
+	"orebot/core/cognitive"
 	"orebot/core/ledger"
 	"orebot/core/loop"
 	"orebot/core/observe"
@@ -82,9 +83,11 @@ func (s *Stream) attempt(ctx context.Context, j *job, a asked) (err error) {
 	}
 	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, spec, s.m.model)
 	if err == nil && !j.done {
-		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the pattern ended without a final turn")}
+		err = errors.New("the pattern ended without a final turn")
+	} else if _, ok := errors.AsType[*cognitive.LimitError](err); !ok {
+		return err
 	}
-	return err
+	return &provider.Error{Kind: provider.KindEmpty, Err: err}
 }
 
 // mend closes tool calls that a crash left open. They aren't run again: they may have had their effect.

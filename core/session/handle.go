@@ -137,7 +137,7 @@ func (s *Stream) screen(ctx context.Context, j *job) (over bool, err error) {
 	case j.first().Oversize:
 		return true, say(s.oversizeText(j.first().Entry))
 	case s.nothing(j) && !callsBelow(j):
-		return true, say(emptyText)
+		return true, say(greeting(in))
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
 		return true, s.tooLate(j, age)
 	}
@@ -207,8 +207,13 @@ func shows(s string) bool {
 	})
 }
 
-// emptyText helps who only calls the bot.
-const emptyText = "Hello! Write your question together with my name, or as a reply to me."
+// greeting helps who only calls the bot.
+func greeting(in Inbound) string {
+	if in.Place == "" {
+		return "Hello! Write your question, and I answer."
+	}
+	return "Hello! Write your question together with my name, or as a reply to me."
+}
 
 // about prints a duration as people say it.
 func about(d time.Duration) string {

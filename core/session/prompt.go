@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -130,7 +131,12 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " …"
 }
 
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
+// blank reports whether a text has nothing but white space, control characters and others without a shape, such as a zero-width space.
+func blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf)
+	})
+}
 
 // empty reports whether there is nothing in a message to answer: no text, no file, nothing that it passes on.
 func empty(in Inbound) bool {

@@ -32,7 +32,7 @@
 //	kill · start · restart · kill at commit 2 (it isn't written) · kill behind commit 2 (it is) · kill behind post 1
 //	post: retry · post: unknown · post: shown unknown     what the next post meets
 //	wait 2m
-//	bot< text                    an answer; … stands for anything, \n for the end of a line
+//	bot< text                    an answer; … stands for anything, \n for the end of a line, \u200b for that character
 //	bot! text                    a notice; bot? one for its reader alone; (to ana#1) says which message it replies to
 //	bot~ slow                    a sign beside the answers: slow, loading m, queued 2, tool dice, noted ana#1
 //	sum: 2 answered, 1 noticed   the last line: how many messages came to which end, with heard and ignored ones

@@ -30,11 +30,12 @@ type script struct {
 }
 
 var (
-	timePattern  = regexp.MustCompile(`^@(\d[0-9hms.]*)\s+(.*)$`)
-	linePattern  = regexp.MustCompile(`^(\w+)(?:@([\w-]+))?(?: \(([^)]*)\))?([><!?~]|:) ?(.*)$`)
-	actPattern   = regexp.MustCompile(`^(edit|delete|again) (\w+#\d+)(?: \(([^)]*)\))?(?:: ?(.*))?$`)
-	wordsPattern = regexp.MustCompile(`^(kill|start|restart|wait)\b ?(.*)$`)
-	filePattern  = regexp.MustCompile(`^file (\S+): (.*)$`)
+	timePattern   = regexp.MustCompile(`^@(\d[0-9hms.]*)\s+(.*)$`)
+	linePattern   = regexp.MustCompile(`^(\w+)(?:@([\w-]+))?(?: \(([^)]*)\))?([><!?~]|:) ?(.*)$`)
+	actPattern    = regexp.MustCompile(`^(edit|delete|again) (\w+#\d+)(?: \(([^)]*)\))?(?:: ?(.*))?$`)
+	wordsPattern  = regexp.MustCompile(`^(kill|start|restart|wait)\b ?(.*)$`)
+	escapePattern = regexp.MustCompile(`\\n|\\u[0-9a-f]{4}`)
+	filePattern   = regexp.MustCompile(`^file (\S+): (.*)$`)
 )
 
 func headers() []string {
@@ -110,7 +111,15 @@ func readLine(n int, raw string) (line, error) {
 	return l, fmt.Errorf("line %d isn't understood: %s", n, raw)
 }
 
-func unescape(s string) string { return strings.ReplaceAll(s, `\n`, "\n") }
+// unescape reads \n as the end of a line and \u200b as that character.
+func unescape(s string) string {
+	return escapePattern.ReplaceAllStringFunc(s, func(e string) string {
+		if r, err := strconv.ParseUint(strings.TrimPrefix(e, `\u`), 16, 16); err == nil {
+			return string(rune(r))
+		}
+		return "\n"
+	})
+}
 
 func split(s string) (out []string) {
 	for _, w := range strings.Split(s, ",") {
