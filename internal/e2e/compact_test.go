@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -219,4 +220,56 @@ func messagesOf(t testing.TB, r ollama.Request) string {
 		t.Fatal(err)
 	}
 	return string(body.Messages)
+}
+
+// A message that is too large for the model is set aside, with its size and what the model takes: right to a sixth once the server has
+// counted something, and never less than the model reads before. One of the size that it is said to take is answered, and so is what
+// follows. Report 69.
+func TestAMessageTooLargeIsMeasured(t *testing.T) {
+	const window, large = 8192, 12_400
+	w := newWorld(t, options{context: window, answer: func(r ollama.Request) ollama.Reply { return ollama.Say("answered.") }})
+	w.numCtx = 4 * window
+	d := w.start().ready()
+	p, q := w.person("ana"), w.person("bea")
+	posts := func(lines []slack.Line, who person) []string {
+		return slices.DeleteFunc(said(lines, who.dm, ""), func(s string) bool { return strings.Contains(s, toldOnce) })
+	}
+	ask := func(who person, text, want string) string {
+		t.Helper()
+		n := len(posts(w.slack.Transcript(), who))
+		w.slack.Say(who.user, who.dm, text)
+		got := posts(w.slackSees(want, func(lines []slack.Line) bool { return len(posts(lines, who)) > n }), who)[n]
+		if !strings.Contains(got, want) {
+			t.Fatalf("%.30q: the chat shows %q, want %q", text, got, want)
+		}
+		return got
+	}
+	figures := func(line string) (tokens, room int) {
+		t.Helper()
+		m := regexp.MustCompile("About ([\\d,]+) tokens; `test` takes about ([\\d,]+) here\\.").FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("the chat is told %q", line)
+		}
+		return number(t, m[1]), number(t, m[2])
+	}
+	text := func(tokens int) string { return "NARWHAL " + strings.Repeat("word ", tokens/5)[8:] }
+	if size, room := figures(ask(q, text(large), "About ")); size < window || size > large*7/6 || room > window || room < window/2 {
+		t.Errorf("before anything was counted: about %d tokens, room for %d", size, room)
+	}
+	for range 6 {
+		ask(p, text(500), "answered.")
+	}
+	size, room := figures(ask(p, text(large), "About "))
+	if size < large*5/6 || size > large*7/6 || room > window*3/4 || room < window/2 {
+		t.Errorf("about %d tokens, room for %d", size, room)
+	}
+	ask(p, "and now?", "answered.")
+	ask(p, text(room-100), "answered.")
+	ask(p, "go on", "answered.")
+	d.stop()
+	for _, r := range w.ollama.Chats() {
+		if got := r.Chat.Options["num_ctx"]; got != float64(window) || r.Dropped > 0 {
+			t.Errorf("call %d: num_ctx %v, %d messages dropped", r.N, got, r.Dropped)
+		}
+	}
 }
