@@ -138,32 +138,29 @@ func (s *Stream) setAside(j *job, err error) (recs []LogRecord) {
 	return recs
 }
 
-// startSides begins the commands among what waits that run beside a turn. What they come to is done by the worker, in apart.
+// startSides begins the commands among what waits that run beside a turn, and tells of what is beyond a limit. What they come to is done
+// by the worker, in apart.
 func (s *Stream) startSides(ctx context.Context, run *job) {
 	for i := 0; i < len(s.waiting); {
 		e := s.waiting[i]
-		over := s.overNow(e)
-		if !over && !s.urgent(e) || slices.Contains(s.later, e.ID) {
+		if !s.overNow(e) && !s.urgent(e) || slices.Contains(s.later, e.ID) {
 			i++
 			continue
 		}
 		j := s.remove(func(o StoredEntry) bool { return o.ID == e.ID })
-		if over {
-			s.besideTurn(j, run, s.over(j))
-			continue
-		}
 		s.sides = append(s.sides, j)
 		c, v := s.commandOf(j, run), s.view(j, run)
 		go s.runSide(ctx, j, run, c, v)
 	}
 }
 
-// runSide decides about a command, away from the worker, and hands it the outcome.
+// runSide decides about a command, away from the worker, and hands it the outcome; of a message beyond a limit, only whether its author
+// may be told.
 func (s *Stream) runSide(ctx context.Context, j, run *job, c Command, v View) {
 	var eff Effect
 	var admitted bool
 	err := guarded(func() (err error) {
-		if admitted, err = s.admits(ctx, j); err == nil && admitted {
+		if admitted, err = s.admits(ctx, j); err == nil && admitted && j.first().Over == "" {
 			eff, err = s.consult(ctx, c, v)
 		}
 		return err
@@ -187,7 +184,11 @@ func (s *Stream) sideDone(ctx context.Context, j, run *job, eff Effect, admitted
 		s.later = append(s.later, j.first().ID)
 		return
 	}
-	_, err = s.conclude(j, run, s.orSorry(j, eff, err))
+	if j.first().Over != "" {
+		err = s.over(j)
+	} else {
+		_, err = s.conclude(j, run, s.orSorry(j, eff, err))
+	}
 	s.besideTurn(j, run, err)
 }
 
@@ -204,9 +205,7 @@ func (s *Stream) besideTurn(j, run *job, err error) {
 
 // overNow reports whether a waiting message is beyond a limit, so that its author needn't wait to hear it.
 func (s *Stream) overNow(e StoredEntry) bool {
-	in := e.Inbound
-	return e.Over != "" && e.State == EntryOpen &&
-		s.m.cfg.Platforms[in.Address.Conduit()].Policy.Decide(person(in.Author), in.Place).Outcome == access.Allow
+	return e.Over != "" && e.State == EntryOpen && e.Refusal == ""
 }
 
 // sideTime is how long commands beside a turn may still take when it has ended; those that need longer begin anew in the queue.

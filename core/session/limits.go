@@ -1,13 +1,10 @@
 package session
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +28,8 @@ const (
 )
 
 // limiter counts what each person has sent and what of it waits. It lives in memory: Accept asks it without waiting for anything, and
-// after a restart everybody begins anew, with what the store says is waiting. Its zero value is ready.
+// after a restart everybody begins anew, with what the store says is waiting: then a streak of refusals is a new one, and is told of. What a
+// day has cost isn't counted here. Its zero value is ready.
 type limiter struct {
 	mu     sync.Mutex
 	people map[string]*dues
@@ -219,60 +217,6 @@ func (s *Stream) over(j *job) error {
 		return s.endSilently(j, EndRefused)
 	}
 	return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, text: j.first().Over})
-}
-
-// spendsTooMuch ends messages of somebody who has used up the day's tokens; the first at each address is told.
-func (s *Stream) spendsTooMuch(j *job) (over bool, err error) {
-	n, in := s.m.cfg.Limits.TokensPerDay, j.first().Inbound
-	if n <= 0 {
-		return false, nil
-	}
-	now := time.Now().UTC()
-	spent, err := spentToday(s.m.turns, s.m.cfg.Store, in.Author.ID, now)
-	if err != nil || spent.In+spent.Out < n {
-		return false, err
-	}
-	if !s.m.limits.firstOf(in.Author.ID, limitTokens+" "+string(j.addr), now) {
-		return true, s.endSilently(j, EndRefused)
-	}
-	s.m.tellLimit(in, limitTokens)
-	tomorrow := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
-	return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn,
-		text: fmt.Sprintf("%s tokens a day is the limit; go on in %s.", grouped(n), soon(tomorrow.Sub(now)))})
-}
-
-// firstOf reports whether somebody hasn't been told of a limit on this day of UTC, and notes that they are.
-func (l *limiter) firstOf(person, what string, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.of(person)
-	if at, ok := d.told[what]; ok && at.UTC().Format(usageDay) == now.Format(usageDay) {
-		return false
-	}
-	d.told[what] = now
-	return true
-}
-
-// spentToday adds up what a person's answers have cost on this day of UTC.
-func spentToday(ctx context.Context, r Reader, person string, now time.Time) (sum Tokens, err error) {
-	prefix := person + " " + now.UTC().Format(usageDay) + " "
-	for after := prefix; ; {
-		page, err := r.SmallList(ctx, usageSpace, after, 500)
-		if err != nil {
-			return sum, err
-		}
-		for _, v := range page {
-			if !strings.HasPrefix(v.Key, prefix) {
-				return sum, nil
-			}
-			var t Tokens
-			_ = json.Unmarshal(v.Value, &t) // what can't be read counts nothing
-			sum, after = sum.Plus(t), v.Key
-		}
-		if len(page) < 500 {
-			return sum, nil
-		}
-	}
 }
 
 // tooBig reports whether a message's text is more than one may have.

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orebot/core/access"
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/observe"
@@ -127,6 +128,42 @@ func TestFiveWaiting(t *testing.T) {
 	})
 }
 
+// Report 65: of whom it isn't known yet whether they may talk to the bot, that is found out beside the turn: then they are told at once, too,
+// and whoever may not isn't told of limits.
+func TestFiveWaitingOfAStranger(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		who := &people{}
+		b := start(t, mem, halfway(), commanded(mem), limited(session.Limits{Waiting: 1}), side(func(p *session.Platform) { p.People = who }))
+		unknown := func(in *session.Inbound) { in.Author.Known = false }
+		say := func(author, text string) session.Inbound {
+			in := msg(dm, author, text, unknown)
+			b.accept(in)
+			synctest.Wait()
+			return in
+		}
+		first, second := say("slack:U1", "long"), say("slack:U1", "a")
+		b.ended(say("slack:U1", "b"), session.EndNoticed)
+		b.ended(say("slack:U1", "c"), session.EndRefused)
+		say("slack:GUEST", "a")
+		say("slack:GUEST", "b")
+		over := say("slack:GUEST", "c")
+		who.down = true
+		say("slack:U1", "d") // waits until that can be said again
+		who.down = false
+		b.ended(say("slack:U1", "/stop"), session.EndNoticed)
+		for _, in := range []session.Inbound{first, second} {
+			b.ended(in, session.EndWithdrawn)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		b.ended(over, session.EndRefused)
+		if got := b.notices(); len(got) != 3 || got[0] != "1 waiting is the limit; go on when one is answered. `/stop` withdraws." {
+			t.Errorf("notices %q", got)
+		}
+		b.stopLife()
+	})
+}
+
 // Report 82: a budget for each person, which begins anew with the day.
 func TestTokensADay(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
@@ -143,10 +180,32 @@ func TestTokensADay(t *testing.T) {
 		if len(p.prompts()) != 2 {
 			t.Errorf("%d calls", len(p.prompts()))
 		}
+		b.stopLife()
+		b = start(t, mem, p, commanded(mem), limited(session.Limits{TokensPerDay: 2000}), func(c *session.Config) { c.MaxAge = 0 })
+		b.ended(b.tell("again")[0], session.EndRefused) // a restart doesn't tell it again
+		other := msg("slack:T1/D9", "slack:U1", "elsewhere")
+		b.accept(other)
+		synctest.Wait()
+		b.ended(other, session.EndNoticed) // where nobody was told, nobody knows
+		equal(t, "notices", b.notices(), []string{"2,000 tokens a day is the limit; go on in 6 h."})
+		tidied(t, mem, time.Now(), 2)
 		time.Sleep(6 * time.Hour)
-		b.ended(b.tell("five")[0], session.EndAnswered)
+		b.ended(b.tell("five", "six", "seven")[2], session.EndNoticed)
+		time.Sleep(25 * time.Hour)
+		tidied(t, mem, time.Now(), 0)
 		b.stopLife()
 	})
+}
+
+// tidied tidies up and counts what is kept of who was told of the day's limit.
+func tidied(t *testing.T, mem *storetest.Memory, now time.Time, want int) {
+	t.Helper()
+	if err := (&session.Doors{Store: mem, Book: access.NewBook()}).Tidy(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := mem.SmallList(t.Context(), "spent", "", 10); err != nil || len(left) != want {
+		t.Errorf("%d notes are kept, want %d (%v)", len(left), want, err)
+	}
 }
 
 func TestALargeMessageIsToldItsSize(t *testing.T) {

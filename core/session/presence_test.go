@@ -119,7 +119,8 @@ func TestSignsEndWithFailuresAndStops(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
 				seen := st.seen()
-				if last := seen[len(seen)-1]; last[len(last)-5:] != "clear" {
+				// what fails at once may end before a sign is shown
+				if n := len(seen); n == 0 && name == "stop" || n > 0 && !strings.HasSuffix(seen[n-1], "clear") {
 					t.Errorf("signs %q", seen)
 				}
 				if a := at(t, mem, dm); a.PresenceRev != (session.Revision{}) {

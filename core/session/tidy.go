@@ -16,6 +16,7 @@ func (d *Doors) Tidy(ctx context.Context, now time.Time) error {
 		}),
 		d.drop(ctx, spaceRefused, toldBefore(now.Add(-refusedKept))),
 		d.drop(ctx, spaceClosed, toldBefore(now.Add(-closedKept))),
+		d.drop(ctx, spaceSpent, toldBefore(now.Add(-spentKept))),
 	)
 }
 
