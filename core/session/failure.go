@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orebot/core/cognitive"
 	"orebot/core/loop"
 	"orebot/core/observe"
 	"orebot/core/provider"
@@ -48,6 +49,9 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		s.log(j).Warn("question too long", observe.KeyError, err)
 		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, text: text, aside: true})
 	}
+	if limit, ok := errors.AsType[*cognitive.LimitError](err); ok {
+		return true, s.onlyTools(j, limit)
+	}
 	if kind == provider.KindUnknown {
 		return s.unexplained(ctx, j, err)
 	}
@@ -69,6 +73,13 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 	over, left = s.giveUp(ctx, j, err, try, begin)
 	j.charge.rest(alone)
 	return over, left
+}
+
+// onlyTools ends messages for which the model went on calling tools when it was offered none any more.
+func (s *Stream) onlyTools(j *job, e *cognitive.LimitError) error {
+	s.log(j).Warn("no answer but tools", observe.KeyCount, e.Rounds)
+	text := fmt.Sprintf("I used tools %d times and came to no answer. Please ask for less at once; %s.", e.Rounds, s.m.asking(j.addr))
+	return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, text: text, aside: true, offers: []string{"retry"}})
 }
 
 // offersAfter are the commands that help after a failure of the model.
