@@ -77,7 +77,7 @@ func said(t ledger.Turn) string {
 // bench is one life of a Manager on a store.
 type bench struct {
 	t     *testing.T
-	store *storetest.Memory
+	store session.Store
 	m     *session.Manager
 	p     *scripted
 	stop  context.CancelFunc
@@ -98,7 +98,7 @@ func config(st session.Store, p provider.Provider) session.Config {
 }
 
 // start begins a life. The bench is over when stopLife has returned.
-func start(t *testing.T, mem *storetest.Memory, p *scripted, change ...func(*session.Config)) *bench {
+func start(t *testing.T, mem session.Store, p *scripted, change ...func(*session.Config)) *bench {
 	t.Helper()
 	cfg := config(mem, p)
 	for _, f := range change {

@@ -29,7 +29,7 @@ func serve(t *testing.T, mem *storetest.Memory, cur session.Cursor, drop ledger.
 	}
 }
 
-func at(t *testing.T, mem *storetest.Memory, a session.Address) session.AddressState {
+func at(t *testing.T, mem session.Store, a session.Address) session.AddressState {
 	t.Helper()
 	st, err := mem.Address(t.Context(), a)
 	if err != nil {
