@@ -19,11 +19,7 @@ import (
 func running(b *testing.B) (m *session.Manager, mem *storetest.Memory, answered chan struct{}) {
 	mem, answered = storetest.NewMemory(), make(chan struct{}, 1<<16)
 	m = session.New(config(mem, prompt{}))
-	m.Listen([]string{"turn_complete"}, func(_ session.Address, ev loop.OutputEvent) {
-		if ev.(loop.TurnCompleteEvent).Turn.Role == ledger.RoleAssistant {
-			answered <- struct{}{}
-		}
-	})
+	m.Listen([]string{"turn_complete"}, finals(answered))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- m.Run(ctx) }()
@@ -33,6 +29,15 @@ func running(b *testing.B) (m *session.Manager, mem *storetest.Memory, answered 
 		_ = mem.Close()
 	})
 	return m, mem, answered
+}
+
+// finals sends a token for each answer.
+func finals(answered chan<- struct{}) func(session.Address, loop.OutputEvent) {
+	return func(_ session.Address, ev loop.OutputEvent) {
+		if ev.(loop.TurnCompleteEvent).Turn.Role == ledger.RoleAssistant {
+			answered <- struct{}{}
+		}
+	}
 }
 
 // BenchmarkAccept is what a message costs its reader, the commit on the memory store included.

@@ -40,6 +40,7 @@ type fitting struct {
 	lead  []ledger.Turn // system turns
 	body  []ledger.Turn // the others
 	costs []int         // of body, estimated
+	sums  []int         // of the costs before each of body, and of all
 	fixed int           // estimated, of lead and of what isn't a turn
 	start int           // the first of body that is shown
 	asked int           // the newest question in body; -1 where there is none
@@ -48,14 +49,16 @@ type fitting struct {
 
 func newFitting(p *Plan, turns []ledger.Turn) *fitting {
 	f := &fitting{p: p, fixed: p.Extra}
+	f.body, f.costs = make([]ledger.Turn, 0, len(turns)), make([]int, 0, len(turns))
+	f.sums = make([]int, 1, len(turns)+1)
 	for _, t := range turns {
 		if t.Role == ledger.RoleSystem {
 			f.lead = append(f.lead, t)
 			f.fixed += Estimate(t)
 			continue
 		}
-		f.body = append(f.body, t)
-		f.costs = append(f.costs, Estimate(t))
+		cost := Estimate(t)
+		f.body, f.costs, f.sums = append(f.body, t), append(f.costs, cost), append(f.sums, f.sums[len(f.body)]+cost)
 	}
 	f.asked = -1
 	for i, t := range f.body {
@@ -79,16 +82,16 @@ func (f *fitting) at(seq ledger.Seq) int {
 	return slices.IndexFunc(f.body, func(t ledger.Turn) bool { return t.ID.Seq == seq })
 }
 
-// tokens is what would be shown, scaled.
-func (f *fitting) tokens() int {
-	n := f.fixed
-	for i, c := range f.costs {
-		if f.shows(i) {
-			n += c
-		}
+// raw is what would be shown, estimated, and tokens that scaled.
+func (f *fitting) raw() int {
+	n := f.fixed + f.sums[len(f.body)] - f.sums[max(f.skip, f.start)]
+	if f.start <= f.asked {
+		n += f.sums[f.asked+1] - f.sums[f.start]
 	}
-	return f.p.Tokens(n)
+	return n
 }
+
+func (f *fitting) tokens() int { return f.p.Tokens(f.raw()) }
 
 func (f *fitting) shows(i int) bool {
 	return i >= f.start && (i <= f.asked || i >= f.skip)
@@ -154,12 +157,7 @@ func (f *fitting) report() {
 	if f.skip > f.asked+1 {
 		p.Skip, p.Left = f.body[f.skip].ID.Seq, true
 	}
-	p.Raw, p.Fixed, p.Question = f.fixed, f.fixed, 0
-	for i, c := range f.costs {
-		if f.shows(i) {
-			p.Raw += c
-		}
-	}
+	p.Raw, p.Fixed, p.Question = f.raw(), f.fixed, 0
 	if f.asked >= 0 {
 		p.Question = f.costs[f.asked]
 	}
