@@ -241,3 +241,39 @@ func emptied(t *testing.T, c *chunked) {
 		t.Errorf("%d Batches with up to %d rewrites", c.batches, c.most)
 	}
 }
+
+// amnesic is a store in which one entry has expired.
+type amnesic struct {
+	session.Store
+	id session.EntryID
+}
+
+func (a *amnesic) Entry(ctx context.Context, id session.EntryID) (session.StoredEntry, bool, error) {
+	if id == a.id {
+		return session.StoredEntry{}, false, nil
+	}
+	return a.Store.Entry(ctx, id)
+}
+
+// An edit and a deletion of a message whose entry has expired reach the summaries too: its turn is found by the platform's id.
+func TestSignalsOfExpiredMessagesReachSummaries(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := newTalker(fitWindow)
+		b, first := talked(t, mem, p, 50)
+		b.stopLife()
+		b = start(t, &amnesic{mem, first.ID()}, &p.scripted, fitting, func(c *session.Config) { c.WindowBytes = 16 << 10 })
+		b.signalled(edit(first, "the colour is blue"))
+		b.ask(msg(dm, "slack:U1", question(50)), time.Minute)
+		if got := names(p.last()); len(got) != 51 || !strings.Contains(whole(p.last()), "“the colour is blue”") {
+			t.Errorf("the prompt knows of %d questions: %.800s", len(got), whole(p.last()))
+		}
+		b.signalled(deletion(first))
+		b.told("blue")
+		b.told("q#0 ")
+		b.ask(msg(dm, "slack:U1", question(51)), time.Minute)
+		if got := names(p.last()); len(got) != 51 || got[0] != "q#1" {
+			t.Errorf("the prompt knows of %v", got)
+		}
+		b.stopLife()
+	})
+}
