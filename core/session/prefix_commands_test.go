@@ -42,7 +42,7 @@ func TestOnlyCommandsAndSummariesChangeThePrefix(t *testing.T) {
 			75: "!model", 80: "!system reset", 90: "!help"}
 		for i := range 100 {
 			if c := commands[i]; c != "" {
-				b.say(c, "Al", session.CallMention)
+				b.writes(c, "Al", session.CallMention)
 			}
 			if i == 40 {
 				b.stopLife()
@@ -91,8 +91,8 @@ func instructions(ctx context.Context) (string, error) {
 	return "Be brief.", nil
 }
 
-// say lets one of the room's people write something, and waits for what follows.
-func (b *bench) say(what, who string, call session.Call, change ...func(*session.Inbound)) session.Inbound {
+// writes lets one of the room's people write something, and waits for what follows.
+func (b *bench) writes(what, who string, call session.Call, change ...func(*session.Inbound)) session.Inbound {
 	b.t.Helper()
 	ids := map[string]string{"Al": "slack:U1", "Bo": "slack:U2", "bo": "slack:U3"}
 	in := msg(room, ids[who], what, append([]func(*session.Inbound){inRoom(call, who)}, change...)...)
@@ -107,7 +107,7 @@ func (b *bench) say(what, who string, call session.Call, change ...func(*session
 func (b *bench) roomAsks(i int) {
 	b.t.Helper()
 	if i%5 == 2 {
-		b.say(fmt.Sprintf("aside %d", i), "bo", session.CallAmbient)
+		b.writes(fmt.Sprintf("aside %d", i), "bo", session.CallAmbient)
 	}
 	what, change := question(i), func(in *session.Inbound) {
 		if i%4 == 1 {
@@ -121,6 +121,6 @@ func (b *bench) roomAsks(i int) {
 	if i%6 == 4 {
 		files = attaching("a.png")
 	}
-	in := b.say(what, []string{"Al", "Bo", "bo"}[i/3%3], session.CallMention, change, files)
+	in := b.writes(what, []string{"Al", "Bo", "bo"}[i/3%3], session.CallMention, change, files)
 	b.ended(in, session.EndAnswered)
 }
