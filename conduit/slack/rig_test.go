@@ -169,6 +169,8 @@ func (r *rig) posts() []string {
 		if l.Kind == simslack.Post && l.User == "UBOT" {
 			_, rest, _ := strings.Cut(l.String(), "post ")
 			out = append(out, strings.Replace(rest, " UBOT:", ":", 1))
+		} else if l.Kind == simslack.Ephemeral {
+			out = append(out, l.Channel+"/"+l.Thread+" to "+l.To+": "+l.Text)
 		}
 	}
 	return out

@@ -107,7 +107,8 @@ func (s *Stream) refuse(j *job, v access.Verdict) error {
 		return s.endSilently(j, EndRefused)
 	}
 	// Where another thread tells them at the same time, this is a Conflict: read again, they have been told.
-	return s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: v.Text, small: []SmallWrite{w}})
+	private := v.Reason != access.ReasonPlace // what concerns a place, everybody there may know
+	return s.notice(j, ending{how: EndRefused, sev: loop.SeverityWarn, text: v.Text, private: private, small: []SmallWrite{w}})
 }
 
 // toldToday looks up whether this person got the refusal within a day, or this place where it is the place's, and prepares the

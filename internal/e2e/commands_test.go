@@ -146,6 +146,7 @@ type cell struct {
 	seat         *seat
 	before       int // what the bot had said before
 	want         []string
+	first        func() // what is asked too before the command; nil: nothing
 }
 
 func (c *cell) got() []string { return c.seat.saw()[c.before:] }
@@ -155,6 +156,15 @@ func (w *world) fill(cells []*cell, give func(c *cell)) {
 	for _, c := range cells {
 		if c.seat.begin != nil {
 			eventually(w.t, c.venue+": a first answer", func() bool { return len(c.seat.saw()) > 0 })
+			c.before = len(c.seat.saw())
+		}
+		if c.first != nil {
+			c.first()
+		}
+	}
+	for _, c := range cells {
+		if c.first != nil {
+			eventually(w.t, c.venue+": a second answer", func() bool { return len(c.got()) > 0 })
 			c.before = len(c.seat.saw())
 		}
 	}

@@ -36,15 +36,16 @@ type world struct {
 	dir        string
 	slackURL   string
 	tgURL      string
-	health     string // host:port
-	numCtx     int    // 0: plenty
-	ollamaTOML string // more of the [ollama] table
-	moreHosts  string // more of its hosts: `, "http://…"`
-	moreTOML   string // more tables
-	limits     string // what stands in [limits]; empty: nobody meets one
-	access     string // of Telegram; empty: open
-	gather     string // how long Telegram's plain messages wait; empty: not at all
-	level      string // of the log; empty: debug
+	health     string            // host:port
+	numCtx     int               // 0: plenty
+	ollamaTOML string            // more of the [ollama] table
+	moreHosts  string            // more of its hosts: `, "http://…"`
+	moreTOML   string            // more tables
+	limits     string            // what stands in [limits]; empty: nobody meets one
+	access     string            // of Telegram; empty: open
+	gather     string            // how long Telegram's plain messages wait; empty: not at all
+	level      string            // of the log; empty: debug
+	bosses     map[string]string // administrators in Slack: name to id
 	daemons    int
 	logs       []string // the files that daemons wrote
 }
