@@ -114,11 +114,15 @@ func (c *courier) round(ctx context.Context) (idle bool, err error) {
 		return true, nil
 	case c.st.Binding.Gone:
 		return true, c.bury(ctx)
+	case c.joins():
+		return true, nil
 	}
 	it, found, last, err := c.scan(ctx, c.st.Cursor.Seq)
 	switch {
 	case err != nil:
 		return false, err
+	case !found && len(c.legs) == 2 && c.st.Binding.Joining:
+		return true, nil
 	case !found && len(c.legs) > 1:
 		return false, c.forward(ctx)
 	case !found:
@@ -126,6 +130,9 @@ func (c *courier) round(ctx context.Context) (idle bool, err error) {
 	}
 	return c.deliver(ctx, it)
 }
+
+// joins reports whether the address waits to be taken into another place's conversation, and has been shown all of its own.
+func (c *courier) joins() bool { return c.st.Binding.Joining && len(c.legs) == 1 }
 
 // read learns anew what is stored of the address.
 func (c *courier) read(ctx context.Context) error {

@@ -73,6 +73,8 @@ const (
 	ActNew         // a fresh conversation at this address
 	ActForget      // delete the conversation for good
 	ActCompact     // summarise older turns
+	ActLink        // join this address to another place's conversation
+	ActUnlink      // end the links of this address
 )
 
 // Effect is what a command comes to. It is committed with its end record and the closing of its message, or not at all.
@@ -83,6 +85,8 @@ type Effect struct {
 	Say    func(Outcome) Reply // of an Act: the reply, once it is known what became of it; pure
 	Set    []Setting
 	Small  []SmallWrite // written along; a Conflict lets the command be done again
+	Join   *Join        // of ActLink: where to
+	Shared string       // without an Act: what other places that are linked to this one are told; empty: nothing
 }
 
 // Outcome is what became of an Act.

@@ -9,31 +9,38 @@ import (
 // maxBack is how many conversations `undo` can go back through.
 const maxBack = 20
 
-// renew begins a fresh conversation at the command's address, under an id that its message decides. The reply is the last record
-// that this thread shows there; the binding keeps the way back, and what is still to be delivered of this log.
+// renew begins a fresh conversation at the command's address, and at those that are linked to it, under an id that its message decides.
+// The reply is the last record that this thread shows there; the binding keeps the way back, and what is still to be delivered of this
+// log.
 func (s *Stream) renew(j *job, eff Effect) error {
 	if len(s.live.turns()) == 0 && s.live.broken == nil {
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
 	next := Binding{Thread: ThreadOf(j.first().ID), From: 1}
-	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true})), func(old Binding) (back, left []ledger.ThreadID) {
+	e := replying(eff.Say(Outcome{Done: true}))
+	e.lead = s.tellOthers(j.addr, "A fresh conversation begins, here too.")
+	return s.rebind(j, next, e, func(old Binding) (back, left []ledger.ThreadID) {
 		back = append(slices.Clone(old.Back), s.thread)
 		n := max(0, len(back)-maxBack)
 		return back[n:], append(slices.Clone(old.Left), back[:n]...)
 	})
 }
 
-// goBack lets the conversation before this one go on, where there was one.
+// goBack lets the conversation before this one go on, where there was one that all its places had.
 func (s *Stream) goBack(j *job, eff Effect) error {
-	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	was, err := s.bindings(append([]Address{j.addr}, s.others(j.addr)...))
 	if err != nil {
-		return &storeError{err}
+		return err
 	}
-	back := st.Binding.Back
-	if len(back) == 0 {
+	thread, ok := lastBack(was[j.addr].Binding)
+	for _, st := range was {
+		if t, too := lastBack(st.Binding); !too || t != thread {
+			ok = false
+		}
+	}
+	if !ok {
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
-	thread := back[len(back)-1]
 	old, _, ok, err := s.m.cfg.Store.Thread(s.m.turns, thread)
 	if err != nil {
 		return &storeError{err}
@@ -42,34 +49,51 @@ func (s *Stream) goBack(j *job, eff Effect) error {
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
 	next := Binding{Thread: thread, From: old.Last + 1}
-	return s.rebind(j, next, replying(eff.Say(Outcome{Done: true, Back: true})), func(now Binding) (_, left []ledger.ThreadID) {
-		return back[:len(back)-1], append(slices.Clone(now.Left), s.thread)
+	e := replying(eff.Say(Outcome{Done: true, Back: true}))
+	e.lead = s.tellOthers(j.addr, "The conversation before this one goes on, here too.")
+	return s.rebind(j, next, e, func(now Binding) (_, left []ledger.ThreadID) {
+		return now.Back[:len(now.Back)-1], append(slices.Clone(now.Left), s.thread)
 	})
 }
 
-// rebind ends the command with its reply here and binds its address to another thread, in one Batch.
+// lastBack is the conversation that `undo` returns to.
+func lastBack(b Binding) (ledger.ThreadID, bool) {
+	if len(b.Back) == 0 {
+		return ledger.ThreadID{}, false
+	}
+	return b.Back[len(b.Back)-1], true
+}
+
+// rebind ends the command with its reply here and binds its address, with those that are linked to it, to another thread, in one Batch.
 func (s *Stream) rebind(j *job, next Binding, e ending, kept func(Binding) (back, left []ledger.ThreadID)) error {
-	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	all := append([]Address{j.addr}, s.others(j.addr)...)
+	was, err := s.bindings(all)
 	if err != nil {
-		return &storeError{err}
+		return err
+	}
+	if len(all) > 1 {
+		next.With = all
 	}
 	e.with = func(b *Batch) {
-		from := max(st.Binding.From, 1)
-		if st.BindingRev == (Revision{}) {
-			from = b.After + 1
+		for _, a := range all {
+			st, n := was[a], next
+			if st.BindingRev == (Revision{}) {
+				st.Binding = Binding{Thread: s.thread, From: b.After + 1}
+			}
+			n.MovedTo, n.Own, n.Leg = st.Binding.MovedTo, st.Binding.Own, st.Binding.Leg+1
+			n.Gone = st.Binding.Gone && a != j.addr
+			n.Back, n.Left = kept(st.Binding)
+			n.Before = append(st.unserved(), st.leg(b.State.Last))
+			b.rebind(a, st.BindingRev, n)
 		}
-		next.MovedTo = st.Binding.MovedTo
-		next.Leg = st.Binding.Leg + 1
-		next.Back, next.Left = kept(st.Binding)
-		next.Before = append(st.unserved(), Leg{Thread: s.thread, From: from, Until: b.State.Last})
-		b.Bindings = []BindingWrite{{Address: j.addr, Rev: st.BindingRev, Binding: next}}
-		b.State.Addresses = slices.DeleteFunc(b.State.Addresses, func(a Address) bool { return a == j.addr })
 	}
 	if err := s.notice(j, e); err != nil {
 		return err
 	}
-	delete(s.live.places, j.addr)
-	s.handOver(j.addr, next.Thread)
+	for _, a := range all {
+		delete(s.live.places, a)
+		s.handOver(a, next.Thread)
+	}
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (m *Manager) asking(a Address) string {
 func (s *Stream) rights(in Inbound, run *job) Rights {
 	st := s.live.state
 	r := Rights{
-		Private: in.Place == "",
+		Private: in.Place == "" && !s.opened(),
 		Admin:   in.Author.Admin || slices.Contains(s.m.cfg.Admins, in.Author.ID),
 		Starter: st.Starter == "" || st.Starter == in.Author.ID,
 	}
@@ -170,12 +170,17 @@ func (s *Stream) conclude(j, run *job, eff Effect) (over bool, err error) {
 		return true, s.forgetAll(j, eff)
 	case ActCompact:
 		return true, s.compact(j, eff)
+	case ActLink:
+		return true, s.link(j, eff)
+	case ActUnlink:
+		return true, s.unlink(j, eff)
 	}
 	e := replying(eff.Reply)
 	e.small = eff.Small
 	for _, set := range eff.Set {
 		e.lead = append(e.lead, LogRecord{Kind: KindSetting, Setting: &set})
 	}
+	e.lead = append(e.lead, s.tellOthers(j.addr, eff.Shared)...)
 	if err := s.notice(j, e); err != nil {
 		return true, err
 	}
@@ -240,7 +245,7 @@ func (s *Stream) undo(j *job, eff Effect) error {
 		return s.notice(j, replying(eff.Say(Outcome{Far: true})))
 	}
 	e := replying(eff.Say(Outcome{Done: true, Question: t.Text()}))
-	e.lead = []LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}}
+	e.lead = append([]LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}}, s.tellOthers(j.addr, e.text)...)
 	return s.notice(j, e)
 }
 

@@ -114,6 +114,9 @@ func (s *Stream) stopped(j *job, err error) error {
 	e := replying(st.say(Outcome{Done: true, Withdrawn: st.total()}))
 	e.withdraw = append(append(e.withdraw, j.entries...), st.withdrawn...)
 	e.lead = s.setAside(j, err)
+	if j.addr != st.by.addr {
+		e.lead = append(e.lead, s.lineAt(j.addr, "Stopped, on "+PlatformName(st.by.addr)+"."))
+	}
 	if err := s.notice(st.by, e); err != nil {
 		s.putBack(idsOf(st.by.entries))
 		return err

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"orebot/core/access"
@@ -47,6 +48,11 @@ func (s *Stream) notice(j *job, e ending) error {
 	gone := &job{addr: j.addr, entries: e.withdraw}
 	s.end(&b, gone, EndWithdrawn, seq)
 	s.deliver(&b, j.addr, seq)
+	for _, r := range b.Log {
+		if r.End != nil && r.End.To != j.addr {
+			s.deliver(&b, r.End.To, r.Seq)
+		}
+	}
 	b.Small = e.small
 	if err := s.charge(&b, j.payer(), e.cost); err != nil {
 		return err
@@ -60,10 +66,23 @@ func (s *Stream) notice(j *job, e ending) error {
 	}
 	s.countEnds(j, e.how)
 	s.countEnds(gone, EndWithdrawn)
-	ctx := loop.WithThreadID(loop.WithProvenance(context.Background(), string(j.addr)), s.thread.String())
-	s.live.step.Emit(ctx, loop.NoticeEvent{Notice: loop.Notice{Content: e.text, Severity: e.sev}, Ctx: WithSeq(ctx, uint64(seq))})
+	for _, r := range b.Log {
+		if r.End != nil && (r.Seq == seq || r.End.To != j.addr) {
+			s.announce(r)
+		}
+	}
 	return nil
 }
+
+// announce emits the event of an end record. A reference that its text ends in is the record's alone.
+func (s *Stream) announce(r LogRecord) {
+	ctx := loop.WithThreadID(loop.WithProvenance(context.Background(), string(r.End.To)), s.thread.String())
+	n := loop.Notice{Content: r.End.said(), Severity: r.End.Severity}
+	s.live.step.Emit(ctx, loop.NoticeEvent{Notice: n, Ctx: WithSeq(ctx, uint64(r.Seq))})
+}
+
+// said is the text without the reference.
+func (e *EndRecord) said() string { return strings.TrimSuffix(e.Text, " (ref "+e.Ref+")") }
 
 // records returns what an ending adds to the log: the end record, and before it the tip's move where the question is set aside.
 func (s *Stream) records(j *job, e ending) []LogRecord {

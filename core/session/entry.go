@@ -69,4 +69,5 @@ type Entry struct {
 	Edited   string          `json:"edited,omitempty"`   // Inbound.Version of the newest edit that was applied
 	Deleted  bool            `json:"deleted,omitempty"`  // its author took it back: its content isn't here any more
 	Asides   []string        `json:"asides,omitempty"`   // lines to be shown beside its answer
+	Join     *Join           `json:"join,omitempty"`     // a link whose code is used: the thread that is to take its address in
 }

@@ -50,23 +50,25 @@ func (s *Stream) forgetAll(j *job, eff Effect) error {
 
 // burial makes the Batch.
 func (s *Stream) burial(j *job, fresh ledger.ThreadID, e ending) (b Batch, places []Address, err error) {
+	e.lead = s.tellOthers(j.addr, "This conversation was deleted for good. A fresh one begins, here too.")
 	b = Batch{ID: NewBatchID(), Thread: fresh, Log: s.records(j, e)}
 	for i := range b.Log {
 		b.Log[i].Seq = ledger.Seq(i + 1)
 	}
 	last := ledger.Seq(len(b.Log))
 	g := grave{Threads: []ledger.ThreadID{s.thread}, Command: j.first().Inbound.without()}
-	places = slices.Clone(s.live.state.Addresses)
-	if !slices.Contains(places, j.addr) {
-		places = append(places, j.addr)
+	places = append([]Address{j.addr}, s.others(j.addr)...)
+	was, err := s.bindings(places)
+	if err != nil {
+		return b, nil, err
 	}
+	g.take(was[j.addr].Binding)
 	for _, a := range places {
-		st, err := s.m.cfg.Store.Address(s.m.turns, a)
-		if err != nil {
-			return b, nil, &storeError{err}
+		if a == j.addr {
+			was[a].unbind(&b, a, fresh, last)
+		} else {
+			was[a].uproot(&b, a, fresh, last, g.Threads)
 		}
-		g.take(st.Binding)
-		st.unbind(&b, a, fresh, last, a == j.addr)
 	}
 	g.Addresses = places
 	now := time.Now().UTC()
@@ -81,11 +83,13 @@ func (s *Stream) burial(j *job, fresh ledger.ThreadID, e ending) (b Batch, place
 	return b, places, err
 }
 
-// take notes the conversations that an address has had.
+// take notes the conversations that an address has had. What was another place's isn't among them, nor what it returns to after a link.
 func (g *grave) take(b Binding) {
 	ids := slices.Concat(b.Back, b.Left)
 	for _, leg := range b.Before {
-		ids = append(ids, leg.Thread)
+		if !leg.Guest && (b.Own == nil || leg.Thread != b.Own.Thread) {
+			ids = append(ids, leg.Thread)
+		}
 	}
 	for _, id := range ids {
 		if !slices.Contains(g.Threads, id) {
@@ -94,18 +98,34 @@ func (g *grave) take(b Binding) {
 	}
 }
 
-// unbind binds an address to a fresh thread, of which it is shown the record last or nothing, and of the old ones nothing more.
-func (st AddressState) unbind(b *Batch, a Address, fresh ledger.ThreadID, last ledger.Seq, told bool) {
-	next := Binding{Thread: fresh, From: 1, MovedTo: st.Binding.MovedTo, Leg: st.Binding.Leg + 1}
+// unbind binds an address to a fresh thread, of which it is shown what there is up to last, and of the old ones nothing more.
+func (st AddressState) unbind(b *Batch, a Address, fresh ledger.ThreadID, last ledger.Seq) {
+	next := Binding{Thread: fresh, From: 1, Own: st.Binding.Own, MovedTo: st.Binding.MovedTo, Leg: st.Binding.Leg + 1}
 	b.Bindings = append(b.Bindings, BindingWrite{Address: a, Rev: st.BindingRev, Binding: next})
-	cur := Cursor{Seq: 1, Leg: next.Leg}
-	if told {
-		b.Due = append(b.Due, DueWrite{Address: a, Seq: last, Anew: true})
-	} else {
-		cur.Seq = last + 1
-		b.Due = append(b.Due, DueWrite{Address: a, Seq: max(st.Due, last), Drop: true})
+	b.Due = append(b.Due, DueWrite{Address: a, Seq: last, Anew: true})
+	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: Cursor{Seq: 1, Leg: next.Leg}})
+}
+
+// uproot does the same with an address that is linked to the one whose people delete the conversation. Its own earlier conversations
+// stay, and what is still to be shown of them is shown.
+func (st AddressState) uproot(b *Batch, a Address, fresh ledger.ThreadID, last ledger.Seq, deleted []ledger.ThreadID) {
+	gone := func(id ledger.ThreadID) bool { return slices.Contains(deleted, id) }
+	old, behind := st.Binding, st.unserved()
+	st.unbind(b, a, fresh, last)
+	next := &b.Bindings[len(b.Bindings)-1].Binding
+	next.Gone = old.Gone
+	next.Back = slices.DeleteFunc(slices.Clone(old.Back), gone)
+	next.Left = slices.DeleteFunc(slices.Clone(old.Left), gone)
+	if !slices.ContainsFunc(behind, func(l Leg) bool { return !gone(l.Thread) }) {
+		return
 	}
-	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: cur})
+	for _, l := range append(behind, st.leg(0)) {
+		if gone(l.Thread) {
+			l.From, l.Until = 2, 1
+		}
+		next.Before = append(next.Before, l)
+	}
+	b.Cursors = b.Cursors[:len(b.Cursors)-1]
 }
 
 // buried is what follows that Batch: this Stream lets go of everything, and what waits goes to the thread that follows.

@@ -20,6 +20,9 @@ func (s *Stream) handle(j *job) error {
 	if s.m.isDropped(j.entries...) {
 		return s.drop(j)
 	}
+	if j.first().Join != nil {
+		return s.join(j)
+	}
 	if line := j.first().Notice; line != "" {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})
 	}

@@ -30,6 +30,7 @@ type live struct {
 // served is what the worker knows of an address bound to its thread.
 type served struct {
 	last ledger.Seq // the newest record that is to be shown there
+	open bool       // its link isn't one of private chats alone
 }
 
 // logPage is how many log records are read at once.
@@ -68,14 +69,36 @@ func (s *Stream) load(ctx context.Context, l *live) error {
 	case err != nil:
 		return err
 	}
-	for _, a := range l.state.Addresses {
+	here := l.state.Addresses
+	l.state.Addresses = nil
+	return s.seat(ctx, l, here)
+}
+
+// seat takes down those of some addresses that are bound to this thread now: what was bound once may have gone elsewhere since.
+func (s *Stream) seat(ctx context.Context, l *live, as []Address) error {
+	for _, a := range as {
+		if l.places[a] != nil {
+			continue
+		}
 		st, err := s.m.cfg.Store.Address(ctx, a)
 		if err != nil {
 			return fmt.Errorf("session: address %s: %w", a, err)
 		}
-		l.places[a] = &served{last: st.Due}
+		if st.BindingRev != (Revision{}) && st.Binding.Thread == s.thread && !st.Binding.Joining {
+			l.places[a] = st.served()
+			l.state.Addresses = append(l.state.Addresses, a)
+		}
 	}
 	return nil
+}
+
+// served is what a worker takes down of an address.
+func (st AddressState) served() *served {
+	p := &served{open: st.Binding.Own != nil && st.Binding.Own.Open}
+	if st.Cursor.Leg == st.Binding.Leg {
+		p.last = st.Due
+	}
+	return p
 }
 
 func (s *Stream) loadLog(ctx context.Context, l *live) error {

@@ -32,6 +32,9 @@ func (s *Stream) try(j *job) (err error) {
 	if err := s.whole(j); err != nil {
 		return err
 	}
+	if err := s.meet(j.addr); err != nil {
+		return err
+	}
 	return s.handle(j)
 }
 

@@ -98,7 +98,10 @@ type Thread struct {
 type Binding struct {
 	Thread  ledger.ThreadID   `json:"thread"`
 	From    ledger.Seq        `json:"from,omitempty"`
-	Until   ledger.Seq        `json:"until,omitempty"` // 0: no end
+	Until   ledger.Seq        `json:"until,omitempty"`   // 0: no end
+	Joining bool              `json:"joining,omitempty"` // the thread is another place's, whose worker hasn't taken the address in yet
+	With    []Address         `json:"with,omitempty"`    // what else was bound to the thread in the same write
+	Own     *Own              `json:"own,omitempty"`     // set while it is linked to another place's conversation
 	MovedTo Address           `json:"moved,omitempty"`
 	Gone    bool              `json:"gone,omitempty"`   // the platform refuses it for good
 	Leg     uint32            `json:"leg,omitempty"`    // how many threads the address was bound to before this one
@@ -112,6 +115,16 @@ type Leg struct {
 	Thread ledger.ThreadID `json:"thread"`
 	From   ledger.Seq      `json:"from,omitempty"`
 	Until  ledger.Seq      `json:"until,omitempty"`
+	Guest  bool            `json:"guest,omitempty"` // the thread was another place's, to which the address was linked
+}
+
+// Own is what an address had before it was linked to another place's conversation, and has again when the link ends.
+type Own struct {
+	Thread ledger.ThreadID   `json:"thread,omitzero"` // zero: nothing is left of it
+	From   ledger.Seq        `json:"from,omitempty"`
+	Back   []ledger.ThreadID `json:"back,omitempty"`
+	Left   []ledger.ThreadID `json:"left,omitempty"`
+	Open   bool              `json:"open,omitempty"` // one of the linked places isn't a private chat
 }
 
 // Cursor is how far an address has been served.

@@ -105,7 +105,10 @@ func (m *Manager) retireThread(ctx context.Context, a Address, thread ledger.Thr
 			continue
 		}
 		g.take(st.Binding)
-		next := Binding{Thread: fresh, From: 1, MovedTo: st.Binding.MovedTo, Gone: st.Binding.Gone, Leg: st.Binding.Leg + 1}
+		next := Binding{Thread: fresh, From: 1, MovedTo: st.Binding.MovedTo, Gone: st.Binding.Gone, Leg: st.Binding.Leg + 1, Own: st.Binding.Own}
+		if len(places) > 1 {
+			next.With = places
+		}
 		b.Bindings = append(b.Bindings, BindingWrite{Address: p, Rev: st.BindingRev, Binding: next})
 		b.Cursors = append(b.Cursors, CursorWrite{Address: p, Rev: st.CursorRev, Cursor: Cursor{Seq: 1, Leg: next.Leg}})
 	}
@@ -141,6 +144,15 @@ func (m *Manager) retireEarlier(ctx context.Context, a Address, st AddressState,
 	next := st.Binding
 	next.Back = slices.DeleteFunc(slices.Clone(next.Back), idle)
 	next.Left = slices.DeleteFunc(slices.Clone(next.Left), idle)
+	if o := next.Own; o != nil {
+		own := Own{Thread: o.Thread, From: o.From, Open: o.Open}
+		own.Back = slices.DeleteFunc(slices.Clone(o.Back), idle)
+		own.Left = slices.DeleteFunc(slices.Clone(o.Left), idle)
+		if idle(o.Thread) {
+			own.Thread = ledger.ThreadID{}
+		}
+		next.Own = &own
+	}
 	if len(g.Threads) == 0 {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (s *Stream) enter(ctx context.Context, t ledger.Turn) (ledger.Turn, error) 
 		if !plainParts(j.parts) {
 			t.Parts = j.parts
 		}
-		if in := j.last().Inbound; in.Place != "" {
+		if in := j.last().Inbound; in.Place != "" || s.linked() {
 			t.Speaker = speaker(in.Author)
 		}
 		return t, s.submit(j, t)
@@ -260,17 +260,17 @@ func (s *Stream) bind(b *Batch, a Address) error {
 		return &storeError{&Conflict{What: "binding " + string(a)}}
 	}
 	if s.live.places[a] == nil {
-		s.live.places[a] = &served{}
-		if st.Cursor.Leg == st.Binding.Leg {
-			s.live.places[a].last = st.Due
-		}
+		s.live.places[a] = st.served()
 		b.State.Addresses = append(b.State.Addresses, a)
 		if !bound {
 			b.Bindings = append(b.Bindings, BindingWrite{Address: a, Binding: Binding{Thread: s.thread, From: b.After + 1}})
 		}
 	}
-	if st.Binding.Gone {
-		st.Binding.Gone = false
+	if st.Binding.Joining { // from here on it is shown what is said
+		st.Binding.From = b.After + 1
+	}
+	if st.Binding.Gone || st.Binding.Joining {
+		st.Binding.Gone, st.Binding.Joining = false, false
 		b.Bindings = append(b.Bindings, BindingWrite{Address: a, Rev: st.BindingRev, Binding: st.Binding})
 	}
 	return nil
