@@ -13,7 +13,26 @@ import (
 func (d *daemon) commands() *slash.Commands {
 	return slash.New(slash.Config{
 		Models: installed{d.model}, Log: d.store, System: d.cfg.Chat.SystemPrompt,
+		Link: slash.Link{Enabled: d.cfg.Link.Enabled, Ways: d.ways()},
 	})
+}
+
+// ways tells where a link code is written on the platforms that are on.
+func (d *daemon) ways() map[string]func(string) string {
+	ways := map[string]func(string) string{}
+	if d.cfg.Slack.On {
+		ways["slack"] = func(code string) string { return "on Slack, write `!link " + code + "` to me" }
+	}
+	if d.cfg.Telegram.On {
+		ways["telegram"] = func(code string) string {
+			text := "on Telegram, write `/link " + code + "` to me"
+			if name := d.bot.Load(); name != nil && *name != "" {
+				text += ", or open <https://t.me/" + *name + "?start=" + code + ">"
+			}
+			return text
+		}
+	}
+	return ways
 }
 
 // installed lists the models of the server that answers first.

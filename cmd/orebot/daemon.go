@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orebot/core/access"
@@ -52,6 +53,7 @@ type daemon struct {
 	probes  []probe
 	ages    *ages
 	doors   *session.Doors
+	bot     atomic.Pointer[string] // its username on Telegram, once known
 }
 
 // serve runs a daemon until ctx ends, the store fails, or every platform refuses the credentials.

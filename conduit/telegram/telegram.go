@@ -41,6 +41,8 @@ type Config struct {
 	// Listed reports whether a group may be answered in under this name; nil: none is listed.
 	Listed func(place string) bool
 	Paced  bool // keep Telegram's documented limits; else only obey its 429
+	// Named is told the bot's username, without the "@", once that is known; nil: nobody asks.
+	Named func(username string)
 	// Menu names the commands that are shown to who types a slash, in private chats and in groups; nil: Telegram's menus are left alone.
 	Menu func(private bool) []Command
 	// Bare reports whether a command without the bot's name is for the bot in a group; nil: none is. Telegram hands such a command to
@@ -190,6 +192,9 @@ func (t *Telegram) meet(me Me) {
 	t.log.Info("bot known", observe.KeyAuthor, "@"+me.Username, observe.KeyState, mode)
 	t.me = me
 	t.me.bare = t.cfg.Bare
+	if t.cfg.Named != nil {
+		t.cfg.Named(me.Username)
+	}
 	close(t.known)
 	t.cfg.Health.Beat()
 }

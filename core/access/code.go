@@ -25,6 +25,27 @@ func NewCode(taken func(code string) bool) string {
 	}
 }
 
+// linkLen gives 25.6 thousand million codes. Such a code opens a conversation to whoever writes it: it can't be guessed within the
+// minutes that it is valid.
+const linkLen = 8
+
+// NewLinkCode returns a random code for joining a conversation, in two groups of four: "7Q4K-93AD".
+func NewLinkCode() string {
+	var b [linkLen]byte
+	for i := range b {
+		b[i] = codeLetters[draw(len(codeLetters))]
+	}
+	return string(b[:linkLen/2]) + "-" + string(b[linkLen/2:])
+}
+
+// ReadLinkCode returns the letters of a code as NewLinkCode wrote it, from what a person typed or pasted; ok is false for what can't be
+// one.
+func ReadLinkCode(typed string) (code string, ok bool) {
+	code = strings.ToUpper(strings.Trim(typed, " \t\r\n`*_.,"))
+	code = strings.NewReplacer("-", "", "\u2010", "", "\u2011", "", "\u2013", "", " ", "").Replace(code)
+	return code, len(code) == linkLen && strings.Trim(code, codeLetters) == ""
+}
+
 // draw returns a number below n, each as likely as the others.
 func draw(n int) int {
 	for {

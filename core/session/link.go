@@ -31,8 +31,15 @@ func PlatformName(a Address) string {
 	return strings.ToUpper(c[:1]) + c[1:]
 }
 
-// linked reports whether several places share this conversation.
-func (s *Stream) linked() bool { return len(s.live.places) > 1 }
+// linked reports whether this conversation is shown elsewhere than at a, too.
+func (s *Stream) linked(a Address) bool {
+	for o := range s.live.places {
+		if o != a {
+			return true
+		}
+	}
+	return false
+}
 
 // opened reports whether the conversation is linked to a place that isn't a private chat: then nobody owns it by being in theirs.
 func (s *Stream) opened() bool {
@@ -95,7 +102,7 @@ func (s *Stream) link(j *job, eff Effect) error {
 		return &storeError{err}
 	case bound && st.Binding.Thread != s.thread:
 		return &storeError{&Conflict{What: "binding " + string(j.addr)}}
-	case s.linked() || st.Binding.Own != nil || eff.Join == nil || eff.Join.Thread == s.thread:
+	case s.linked(j.addr) || st.Binding.Own != nil || eff.Join == nil || eff.Join.Thread == s.thread:
 		return s.notice(j, replying(eff.Say(Outcome{})))
 	}
 	b := Batch{ID: NewBatchID(), Thread: s.thread, Small: eff.Small}

@@ -55,7 +55,7 @@ func (s *Stream) enter(ctx context.Context, t ledger.Turn) (ledger.Turn, error) 
 		if !plainParts(j.parts) {
 			t.Parts = j.parts
 		}
-		if in := j.last().Inbound; in.Place != "" || s.linked() {
+		if in := j.last().Inbound; in.Place != "" || s.linked(j.addr) {
 			t.Speaker = speaker(in.Author)
 		}
 		return t, s.submit(j, t)

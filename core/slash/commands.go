@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"orebot/core/access"
 	"orebot/core/loop"
 	"orebot/core/session"
 )
@@ -35,10 +36,14 @@ type Config struct {
 	// Start, if not nil, is asked about the payload of a `start`; ok is false where it means nothing.
 	Start func(ctx context.Context, c session.Command) (r session.Reply, ok bool, err error)
 	Now   func() time.Time // default: time.Now
+	Link  Link             // the zero value: conversations can't be linked
 }
 
 // Commands implements session.Commander.
-type Commands struct{ cfg Config }
+type Commands struct {
+	cfg   Config
+	tries access.Knocks // of link codes
+}
 
 var _ session.Commander = (*Commands)(nil)
 
@@ -47,7 +52,7 @@ func New(cfg Config) *Commands {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Commands{cfg}
+	return &Commands{cfg: cfg}
 }
 
 // Do decides what a command comes to.
@@ -69,6 +74,8 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 		return c.export(ctx, cmd, v)
 	case "start":
 		return c.start(ctx, cmd)
+	case "link":
+		return c.link(ctx, cmd, v)
 	}
 	return c.plain(ctx, cmd, v), nil
 }
@@ -90,6 +97,8 @@ func (c *Commands) plain(ctx context.Context, cmd session.Command, v session.Vie
 		return mute(cmd, v)
 	case "forget":
 		return c.forget(cmd, v)
+	case "unlink":
+		return unlink(cmd)
 	}
 	if eff, ok := act(cmd); ok {
 		return eff
@@ -102,7 +111,7 @@ func (c *Commands) Guarded(cmd session.Command) bool {
 	switch r := cmd.Rights; {
 	case r.Private, r.Admin:
 		return false
-	case cmd.Name == "help", cmd.Name == "whoami", cmd.Name == "forget":
+	case cmd.Name == "help", cmd.Name == "whoami", cmd.Name == "forget", cmd.Name == "link":
 		return true
 	case r.Starter:
 		return false
@@ -117,7 +126,7 @@ func allowed(cmd session.Command) bool {
 	r := cmd.Rights
 	own := r.Private || r.Admin || r.Starter
 	switch cmd.Name {
-	case "forget":
+	case "forget", "link":
 		return r.Private || r.Admin
 	case "new", "undo", "mute", "follow", "export", "compact":
 		return own
@@ -133,6 +142,8 @@ func refusal(name string) string {
 	switch name {
 	case "retry":
 		return "Only who asked, who began this conversation, or an admin can have it answered again."
+	case "link":
+		return "Only an admin can link a conversation of several people."
 	case "forget":
 		return "Only an admin can delete a conversation of several people."
 	}
@@ -153,6 +164,12 @@ func private(text string) session.Effect {
 
 // quiet is a refusal: one line, for the asker alone.
 func quiet(format string, args ...any) session.Effect { return private(fmt.Sprintf(format, args...)) }
+
+// shared lets linked places be told of an effect, too.
+func shared(eff session.Effect, text string) session.Effect {
+	eff.Shared = text
+	return eff
+}
 
 // done is an effect that changes settings.
 func done(text string, set ...session.Setting) session.Effect {

@@ -11,8 +11,8 @@ import (
 
 // Help names exactly what its asker may do at a place, as it is written there.
 func TestHelpListsWhatOneMayDo(t *testing.T) {
-	const everyone, asker = "help stop model models think status usage whoami", "help stop retry model models think status usage whoami"
-	const starter = "help new stop retry undo model models system think compact mute follow status usage whoami export"
+	const everyone, asker = "help stop model models think status usage whoami unlink", "help stop retry model models think status usage whoami unlink"
+	const starter = "help new stop retry undo model models system think compact mute follow status usage whoami unlink export"
 	c := slash.New(slash.Config{Models: installed{"m"}})
 	for _, test := range []struct {
 		who, prefix, place string
@@ -22,8 +22,8 @@ func TestHelpListsWhatOneMayDo(t *testing.T) {
 		{"anybody", "!", "slack:C1", session.Rights{}, everyone},
 		{"who asked", "!", "slack:C1", session.Rights{Asker: true}, asker},
 		{"who began it", "/", "telegram:-1", session.Rights{Starter: true}, starter},
-		{"an admin", "!", "slack:C1", session.Rights{Admin: true}, starter + " forget"},
-		{"in private", "/", "", session.Rights{Private: true}, strings.Replace(starter, " mute follow", "", 1) + " forget"},
+		{"an admin", "!", "slack:C1", session.Rights{Admin: true}, strings.Replace(starter, "unlink", "link unlink", 1) + " forget"},
+		{"in private", "/", "", session.Rights{Private: true}, strings.NewReplacer(" mute follow", "", "unlink", "link unlink").Replace(starter) + " forget"},
 	} {
 		eff, err := c.Do(t.Context(), session.Command{Name: "help", In: session.Inbound{Place: test.place}, Rights: test.r, Prefix: test.prefix}, session.View{})
 		if err != nil {

@@ -35,6 +35,8 @@ func (c *Commands) Parse(in session.Inbound) (name, args string, ok bool) {
 	}
 	sp, known := find(word)
 	switch {
+	case sp.name == "start" && isCode(rest): // the payload of a deep link
+		return "link", rest, true
 	case known && (in.Call != session.CallAmbient || rest == "" || sp.args):
 		return sp.name, rest, true
 	case known || word == "" || in.Call == session.CallAmbient:
@@ -116,7 +118,7 @@ func bare(in session.Inbound) (name, args string, ok bool) {
 }
 
 // Now reports whether a command runs beside a turn.
-func (c *Commands) Now(name, _ string) bool {
+func (c *Commands) Now(name, args string) bool {
 	sp, ok := find(name)
-	return ok && sp.now || name == unknown
+	return ok && sp.now || name == unknown || name == "link" && args == ""
 }

@@ -28,8 +28,8 @@ func (c *Commands) model(ctx context.Context, cmd session.Command, v session.Vie
 	if !ok {
 		return notInstalled(want, names, cmd.Prefix), nil
 	}
-	return done(fmt.Sprintf("From the next message on, `%s` answers here.", name),
-		session.Setting{Key: session.SettingModel, Value: name}), nil
+	text := fmt.Sprintf("From the next message on, `%s` answers here.", name)
+	return shared(done(text, session.Setting{Key: session.SettingModel, Value: name}), text), nil
 }
 
 // installed finds a model by its name, whatever the case; the tag "latest" goes without saying.
@@ -118,12 +118,12 @@ func (c *Commands) system(cmd session.Command, v session.View) session.Effect {
 		}
 		return said(whose + ":\n\n> " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n> "))
 	case strings.EqualFold(cmd.Args, "reset"):
-		return done("The default instructions hold again.", session.Setting{Key: session.SettingSystem})
+		return shared(done("The default instructions hold again.", session.Setting{Key: session.SettingSystem}), "The default instructions hold again, here too.")
 	case len(cmd.Args) > maxSystem:
 		return quiet("That is %s bytes; instructions may have %s.", count(len(cmd.Args)), count(maxSystem))
 	}
-	return done(fmt.Sprintf("From the next message on I follow that. `%ssystem reset` brings the default back.", cmd.Prefix),
-		session.Setting{Key: session.SettingSystem, Value: cmd.Args})
+	return shared(done(fmt.Sprintf("From the next message on I follow that. `%ssystem reset` brings the default back.", cmd.Prefix),
+		session.Setting{Key: session.SettingSystem, Value: cmd.Args}), "My instructions were changed, here too.")
 }
 
 // levels are what think takes.

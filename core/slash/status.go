@@ -22,8 +22,8 @@ func status(ctx context.Context, v session.View) string {
 	if v.State.Settings[session.SettingMute] == "on" {
 		lines = append(lines, "Muted: I answer only when called")
 	}
-	if n := len(v.State.Addresses); n > 1 {
-		lines = append(lines, fmt.Sprintf("Links: %d places", n))
+	if links := linksOf(v); links != "" {
+		lines = append(lines, "Linked with: "+links)
 	}
 	return "- " + strings.Join(lines, "\n- ")
 }
