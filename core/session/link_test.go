@@ -24,7 +24,7 @@ const (
 func linking(st session.Store, enabled string) func(*session.Config) {
 	way := func(code string) string { return "write " + code }
 	return func(c *session.Config) {
-		c.Commander = slash.New(slash.Config{Models: installed{{Name: "m"}, {Name: "big:7b"}}, Log: st, NumCtx: 8192,
+		c.Commander = slash.New(slash.Config{Models: installed{{Name: "m"}, {Name: "big:7b"}}, Log: st,
 			Link: slash.Link{Enabled: enabled, Ways: map[string]func(string) string{"slack": way, "telegram": way}}})
 		c.Platforms["telegram"] = session.Platform{Policy: access.Policy{Mode: access.Open, AnyPlace: true}, Prefix: "/"}
 		c.Platforms["slack"] = session.Platform{Policy: access.Policy{Mode: access.Members, AnyPlace: true}, Follow: true, Prefix: "!"}
