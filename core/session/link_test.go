@@ -31,8 +31,8 @@ func linking(st session.Store, enabled string) func(*session.Config) {
 	}
 }
 
-// say hands a message over and waits until the Manager is at rest.
-func (b *bench) say(a session.Address, text string, change ...func(*session.Inbound)) session.Inbound {
+// speak hands a message over and waits until the Manager is at rest.
+func (b *bench) speak(a session.Address, text string, change ...func(*session.Inbound)) session.Inbound {
 	b.t.Helper()
 	who, name := "slack:U1", "Ann"
 	if a.Conduit() == "telegram" {
@@ -77,7 +77,7 @@ var codeIn = regexp.MustCompile(`[A-Z0-9]{4}-[A-Z0-9]{4}`)
 // code makes a link code at an address.
 func (b *bench) code(a session.Address, change ...func(*session.Inbound)) string {
 	b.t.Helper()
-	b.say(a, "!link", change...)
+	b.speak(a, "!link", change...)
 	all := b.shown(a)
 	code := codeIn.FindString(all[len(all)-1])
 	if code == "" {
@@ -99,14 +99,14 @@ const joined = "- Linked with the conversation on Slack. What is said at one pla
 func TestTwoPlacesShareAConversation(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "dm"))
-		b.say(tg, "mine")
-		b.say(dm, "before")
+		b.speak(tg, "mine")
+		b.speak(dm, "before")
 		code := b.code(dm)
-		b.ended(b.say(tg, "/link "+strings.ToLower(code)), session.EndNoticed)
-		b.say(tg, "from telegram")
-		b.say(dm, "from slack")
-		b.say(tg, "/status")
-		b.say(tg, "/link history 2")
+		b.ended(b.speak(tg, "/link "+strings.ToLower(code)), session.EndNoticed)
+		b.speak(tg, "from telegram")
+		b.speak(dm, "from slack")
+		b.speak(tg, "/status")
+		b.speak(tg, "/link history 2")
 		if q := b.p.prompts()[len(b.p.prompts())-1]; len(q) != 5 || said(q[2]) != "from telegram" || q[4].Speaker != "Ann" {
 			t.Errorf("the last prompt is %+v", q)
 		}
@@ -119,13 +119,13 @@ func TestTwoPlacesShareAConversation(t *testing.T) {
 		slack := b.shown(dm)
 		equal(t, "Slack", append(slack[:1:1], slack[2:]...), []string{"re: before",
 			"- Linked: Annie has joined this conversation from Telegram. `!unlink` ends it.", "Annie: from telegram", "re: from telegram", "re: from slack"})
-		b.say(dm, "!unlink")
-		b.say(tg, "mine again")
-		b.say(dm, "and mine")
+		b.speak(dm, "!unlink")
+		b.speak(tg, "mine again")
+		b.speak(dm, "and mine")
 		equal(t, "Telegram's end", b.shown(tg)[len(b.shown(tg))-2:], []string{"- On Slack: The link between these places has ended.", "re: mine again"})
 		equal(t, "Telegram's log", b.log(tg), []string{"user mine", "assistant re: mine", "user mine again", "assistant re: mine again"})
 		equal(t, "Slack's end", b.shown(dm)[len(b.shown(dm))-2:], []string{"- The link has ended: this chat is by itself again.", "re: and mine"})
-		b.say(tg, "/link "+code)
+		b.speak(tg, "/link "+code)
 		if got := b.last(tg); !strings.Contains(got, "isn't valid") {
 			t.Errorf("a code that was used once says %q", got)
 		}
@@ -137,8 +137,8 @@ func TestTwoPlacesShareAConversation(t *testing.T) {
 func TestDeathAtEveryCommitOfALink(t *testing.T) {
 	atEveryDeath(t, 20, func(t *testing.T, mem *storetest.Memory, applied bool, left int) {
 		b := start(t, mem, echo(0), linking(mem, "dm"))
-		b.say(tg, "mine")
-		b.say(dm, "before")
+		b.speak(tg, "mine")
+		b.speak(dm, "before")
 		code := b.code(dm)
 		b.stopLife()
 		in := []session.Inbound{msg(tg, "telegram:8", "/link "+code), msg(tg, "telegram:8", "one"), msg(dm, "slack:U1", "two"),
@@ -168,7 +168,7 @@ func TestDeathAtEveryCommitOfALink(t *testing.T) {
 func TestACodeIsGoodOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "dm"))
-		b.say(dm, "hi")
+		b.speak(dm, "hi")
 		code := b.code(dm)
 		one, two := msg(tg, "telegram:8", "/link "+code), msg("telegram:9", "telegram:9", "/link "+code)
 		for _, in := range []session.Inbound{one, two, one, two} {
@@ -199,11 +199,11 @@ func TestLinksThatAreNot(t *testing.T) {
 	admin := func(in *session.Inbound) { in.Author.Admin = true }
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "dm"))
-		b.say(dm, "hi")
+		b.speak(dm, "hi")
 		code := b.code(dm)
 		check := func(a session.Address, text, want string, change ...func(*session.Inbound)) {
 			t.Helper()
-			b.say(a, text, change...)
+			b.speak(a, text, change...)
 			if got := b.last(a); !strings.Contains(got, want) {
 				t.Errorf("%s %q: %q, want %q", a, text, got, want)
 			}
@@ -220,21 +220,21 @@ func TestLinksThatAreNot(t *testing.T) {
 		time.Sleep(11 * time.Minute)
 		check(tg, "/link "+code, "isn't valid")
 		code = b.code(dm)
-		b.say(dm, "!new")
+		b.speak(dm, "!new")
 		check(tg, "/link "+code, "isn't valid any more") // the conversation that it was made in goes on nowhere
 		code = b.code(dm)
 		check(tg, "/link "+code, "Linked with")
 		check(tg, "/link "+code, "linked already")
 		check(dm, "!link "+code, "linked already")
 		for range 30 {
-			b.say("telegram:9", "/link 7777-7777")
+			b.speak("telegram:9", "/link 7777-7777")
 		}
 		check("telegram:9", "/link 7777-7777", "Too many codes were tried")
 		b.stopLife()
 	})
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "off"))
-		b.say(dm, "!link")
+		b.speak(dm, "!link")
 		if got := b.last(dm); !strings.Contains(got, "turned it off") {
 			t.Errorf("%q", got)
 		}
@@ -247,7 +247,7 @@ func TestWhatIsDoneAtOnePlaceHoldsAtBoth(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(5*time.Second), linking(mem, "dm"))
 		wait := func(a session.Address, text string) session.Inbound {
-			in := b.say(a, text)
+			in := b.speak(a, text)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
 			return in
@@ -282,8 +282,8 @@ func TestWhatIsDoneAtOnePlaceHoldsAtBoth(t *testing.T) {
 		}
 		wait(tg, "three")
 		same("a question in the old one", "re: three")
-		in := b.say(dm, "essay")
-		b.say(tg, "/stop")
+		in := b.speak(dm, "essay")
+		b.speak(tg, "/stop")
 		b.ended(in, session.EndWithdrawn)
 		same("stop", "- Stopped, on Telegram.")
 		wait(tg, "/model big:7b")
@@ -309,20 +309,20 @@ func TestWhatIsDoneAtOnePlaceHoldsAtBoth(t *testing.T) {
 func TestALinkLeavesNoWayBackIntoIt(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "dm"))
-		b.say(dm, "before")
-		b.say(tg, "/link "+b.code(dm))
-		b.say(tg, "one")
-		b.say(dm, "!new")
-		b.say(dm, "two")
-		b.say(tg, "/unlink")
+		b.speak(dm, "before")
+		b.speak(tg, "/link "+b.code(dm))
+		b.speak(tg, "one")
+		b.speak(dm, "!new")
+		b.speak(dm, "two")
+		b.speak(tg, "/unlink")
 		threads := append(slices.Clone(at(t, mem, dm).Binding.Back), at(t, mem, dm).Binding.Thread)
-		b.say(tg, "/undo")
+		b.speak(tg, "/undo")
 		if got := b.last(tg); got != "- There is nothing to take back." {
 			t.Errorf("undo after a link says %q", got)
 		}
-		b.say(tg, "mine")
-		b.say(tg, "/forget")
-		b.say(tg, "/forget yes")
+		b.speak(tg, "mine")
+		b.speak(tg, "/forget")
+		b.speak(tg, "/forget yes")
 		time.Sleep(time.Minute)
 		for _, id := range threads {
 			if _, _, ok, _ := mem.Thread(t.Context(), id); !ok {
@@ -332,7 +332,7 @@ func TestALinkLeavesNoWayBackIntoIt(t *testing.T) {
 		if len(threads) != 2 {
 			t.Errorf("%d threads", len(threads))
 		}
-		b.say(dm, "three")
+		b.speak(dm, "three")
 		if got := b.last(dm); got != "re: three" {
 			t.Errorf("%q", got)
 		}
@@ -346,29 +346,29 @@ func TestALinkedChatsRights(t *testing.T) {
 	admin := func(in *session.Inbound) { place(in); in.Author.Admin = true; in.Author.ID = "telegram:5" }
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "threads"))
-		b.say(group, "hello", func(in *session.Inbound) { place(in); in.Author.ID = "telegram:5" })
-		b.say(group, "/link", admin)
+		b.speak(group, "hello", func(in *session.Inbound) { place(in); in.Author.ID = "telegram:5" })
+		b.speak(group, "/link", admin)
 		code := codeIn.FindString(b.last(group))
-		b.say(dm, "!link "+code)
-		b.say(dm, "!forget")
+		b.speak(dm, "!link "+code)
+		b.speak(dm, "!forget")
 		if got := b.last(dm); !strings.HasPrefix(got, "- Only an admin") {
 			t.Errorf("forget says %q", got)
 		}
-		b.say(dm, "!new")
+		b.speak(dm, "!new")
 		if got := b.last(dm); !strings.HasPrefix(got, "- Only who began") {
 			t.Errorf("new says %q", got)
 		}
-		b.say(dm, "!link")
+		b.speak(dm, "!link")
 		if got := b.last(dm); !strings.HasPrefix(got, "- Only an admin") {
 			t.Errorf("link says %q", got)
 		}
-		b.say(group, "/new", admin)
-		b.say(dm, "!forget")
+		b.speak(group, "/new", admin)
+		b.speak(dm, "!forget")
 		if got := b.last(dm); !strings.HasPrefix(got, "- Only an admin") {
 			t.Errorf("forget in the fresh one says %q", got)
 		}
-		b.say(group, "/unlink", place) // anyone there
-		b.say(dm, "!forget")
+		b.speak(group, "/unlink", place) // anyone there
+		b.speak(dm, "!forget")
 		if got := b.last(dm); !strings.Contains(got, "deletes the conversation for good") {
 			t.Errorf("forget after the link says %q", got)
 		}
@@ -380,10 +380,10 @@ func TestALinkedChatsRights(t *testing.T) {
 func TestLinkedConversationsRetire(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), linking(mem, "dm"), func(c *session.Config) { c.Retention = 48 * time.Hour })
-		b.say(tg, "mine")
+		b.speak(tg, "mine")
 		own := at(t, mem, tg).Binding.Thread
-		b.say(dm, "before")
-		b.say(tg, "/link "+b.code(dm))
+		b.speak(dm, "before")
+		b.speak(tg, "/link "+b.code(dm))
 		b.delivered(dm)
 		b.delivered(tg)
 		home := at(t, mem, dm).Binding.Thread
@@ -393,12 +393,12 @@ func TestLinkedConversationsRetire(t *testing.T) {
 				t.Error("an idle conversation is still there")
 			}
 		}
-		b.say(tg, "one")
+		b.speak(tg, "one")
 		if got := b.shown(dm); len(got) < 2 || got[len(got)-2] != "Annie: one" {
 			t.Errorf("Slack is shown %q", got)
 		}
-		b.say(tg, "/unlink")
-		b.say(tg, "mine again")
+		b.speak(tg, "/unlink")
+		b.speak(tg, "mine again")
 		equal(t, "Telegram's own", b.log(tg), []string{"user mine again", "assistant re: mine again"})
 		b.stopLife()
 	})
