@@ -100,6 +100,14 @@ func (s *signs) change(a Address, act Activity, detail string) {
 	})
 }
 
+// waits reports whether what is shown at an address says what is waited for: a place in line, or the model.
+func (s *signs) waits(a Address) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pumps[a]
+	return p != nil && p.want != nil && (p.want.Activity == ActivityQueued || p.want.Activity == ActivityLoading)
+}
+
 // clear ends what is shown at an address, also what an earlier life of the process showed.
 func (s *signs) clear(a Address) {
 	s.at(a, func(p *pump) {

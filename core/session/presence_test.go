@@ -234,6 +234,32 @@ func TestSignsOfLoadingAndTools(t *testing.T) {
 	})
 }
 
+// An answer that takes long is said to once it is neither in line nor waiting for the model to load: those say more.
+func TestWhatIsWaitedForIsSaidFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		st := newStage(t)
+		p := &scripted{answer: func(ctx context.Context, n int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+			time.Sleep(3 * time.Second)
+			provider.Report(ctx, provider.Progress{Model: "m", Loading: true})
+			time.Sleep(2 * time.Minute)
+			provider.Report(ctx, provider.Progress{Model: "m"})
+			time.Sleep(2 * time.Minute)
+			return text("noon"), nil
+		}}
+		b := start(t, mem, p, staged(st, 0), func(c *session.Config) { c.SlowNotice = time.Minute })
+		b.accept(msg(dm, "slack:U1", "hi"))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		var got []string
+		for _, line := range st.seen() {
+			_, what, _ := strings.Cut(line, string(dm)+" ")
+			got = append(got, what)
+		}
+		equal(t, "signs", got, []string{"thinking", "loadingm", "thinking", "slow", "clear"})
+		b.stopLife()
+	})
+}
+
 // The sign of a turn that begins anew, because its question was edited, stays until that is answered.
 func TestTheSignOutlivesAnEdit(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {

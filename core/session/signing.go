@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"orebot/core/artifact"
@@ -15,15 +16,40 @@ import (
 func (s *Stream) signing(j *job) (end func()) {
 	in, signs := j.last().Inbound, s.m.signs
 	signs.show(j.addr, Sign{Activity: ActivityThinking, Message: in.Message, Author: in.Author.ID})
-	var slow *time.Timer
-	if d := s.m.cfg.SlowNotice; d > 0 {
-		slow = time.AfterFunc(d, func() { signs.change(j.addr, ActivitySlow, "") })
-	}
+	forget := signs.remind(j.addr, s.m.cfg.SlowNotice)
 	return func() {
-		if slow != nil {
-			slow.Stop()
-		}
+		forget()
 		signs.clear(j.addr)
+	}
+}
+
+// remind says after d that an answer takes long, until the returned function is called. Where it is said what is waited for, that is enough
+// for another d.
+func (s *signs) remind(a Address, d time.Duration) (end func()) {
+	if d <= 0 {
+		return func() {}
+	}
+	var mu sync.Mutex
+	var slow *time.Timer
+	over := false
+	mu.Lock()
+	defer mu.Unlock()
+	slow = time.AfterFunc(d, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case over:
+		case s.waits(a):
+			slow.Reset(d)
+		default:
+			s.change(a, ActivitySlow, "")
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		slow.Stop()
 	}
 }
 

@@ -22,7 +22,7 @@ var errStuck = errors.New("no first token for long, after an answer was left in 
 
 const (
 	stuckMargin = time.Minute      // how long a first token may take beyond stuckTimes the longest time so far
-	stuckTimes  = 10               // that a call without company has waited
+	stuckTimes  = 5                // that a call without company has waited
 	unloadTime  = 10 * time.Second // how long it is waited for that the model is gone
 )
 

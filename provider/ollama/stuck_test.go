@@ -56,10 +56,10 @@ func TestASlotThatIsLostIsFreed(t *testing.T) {
 		unloads                  int
 		took                     time.Duration
 	}{
-		"the only slot":            {leaks: 1, parallel: 1, callers: 1, unloads: 1, took: 70 * time.Second}, // a minute, and ten times the first token's second
-		"the only slot, and three": {leaks: 1, parallel: 1, callers: 3, unloads: 1, took: 70 * time.Second},
+		"the only slot":            {leaks: 1, parallel: 1, callers: 1, unloads: 1, took: 65 * time.Second}, // a minute, and five times the first token's second
+		"the only slot, and three": {leaks: 1, parallel: 1, callers: 3, unloads: 1, took: 65 * time.Second},
 		"one of two":               {leaks: 1, parallel: 2, callers: 3},
-		"both of two":              {leaks: 2, parallel: 2, callers: 2, unloads: 1, took: 70 * time.Second},
+		"both of two":              {leaks: 2, parallel: 2, callers: 2, unloads: 1, took: 65 * time.Second},
 		"none":                     {parallel: 1, callers: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
