@@ -8,7 +8,6 @@ import (
 
 	"orebot/core/observe"
 	"orebot/internal/ops"
-	"orebot/store/blob"
 )
 
 // listen serves health and figures where [http] listen says so.
@@ -95,32 +94,6 @@ func (d *daemon) sweep(ctx context.Context) func() {
 			d.env.log.Error("old refusals stay", observe.KeyError, err)
 		}
 	}
-}
-
-// Files that nothing refers to are looked for once a day, and not while a start has more to do.
-const (
-	blobsEvery = 24 * time.Hour
-	blobsFirst = 10 * time.Minute
-)
-
-// sweepBlobs removes files that no record refers to: of a question that was refused or deleted, or of a process that was killed before
-// its record.
-func (d *daemon) sweepBlobs(ctx context.Context) {
-	select {
-	case <-time.After(blobsFirst):
-	case <-ctx.Done():
-		return
-	}
-	every(ctx, blobsEvery, func() {
-		n, err := d.blobs.Sweep(ctx, time.Now(), func(ctx context.Context, keep func(string)) error {
-			return d.store.Mentions(ctx, blob.Scheme, blob.Length, keep)
-		})
-		if err != nil && ctx.Err() == nil {
-			d.env.log.Error("old files stay", observe.KeyError, err)
-		} else if n > 0 {
-			d.env.log.Info("files that nothing refers to are removed", observe.KeyCount, n)
-		}
-	})
 }
 
 // agesEvery is how old the figures about what waits may be.

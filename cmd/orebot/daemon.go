@@ -41,6 +41,7 @@ type daemon struct {
 	life    string
 	store   *bolt.Store
 	blobs   *blob.Store
+	left    chan struct{} // a conversation is deleted: its files may be left
 	model   *ollama.Provider
 	tools   *tool.Registry
 	servers []*mcp.Server
@@ -58,7 +59,7 @@ type daemon struct {
 
 // serve runs a daemon until ctx ends, the store fails, or every platform refuses the credentials.
 func serve(ctx context.Context, cfg *config.Config, env environment) error {
-	d := &daemon{cfg: cfg, env: env, life: session.NewBatchID().String(), quit: make(chan struct{})}
+	d := &daemon{cfg: cfg, env: env, life: session.NewBatchID().String(), quit: make(chan struct{}), left: make(chan struct{}, 1)}
 	if err := d.wire(); err != nil {
 		return err
 	}
@@ -165,6 +166,7 @@ func (d *daemon) sessions(platforms map[string]session.Platform) *session.Manage
 		IdleEvict:     c.Session.IdleEvict.D(),
 		KeepEntries:   max(24*time.Hour, c.Slack.CatchUp.D()),
 		Retention:     c.Session.Retention.D(),
+		Erased:        d.filesLeft,
 		OneByOne:      c.Chat.Queue == "fifo",
 		WindowBytes:   windowBytes(c),
 		CompactAt:     c.Chat.CompactAt,

@@ -219,6 +219,9 @@ func (m *Manager) erase(ctx context.Context, v SmallValue) error {
 		return err
 	}
 	m.evict(g.Threads)
+	if m.cfg.Erased != nil {
+		m.cfg.Erased()
+	}
 	m.cfg.Logger.Info("conversation deleted", observe.KeyThread, g.Threads[0].String(), observe.KeyCount, len(g.Threads))
 	return nil
 }

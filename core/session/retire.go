@@ -24,7 +24,7 @@ func (m *Manager) retire(ctx context.Context) {
 	if m.cfg.Retention <= 0 {
 		return
 	}
-	t := time.NewTicker(min(max(m.cfg.Retention/8, time.Minute), time.Hour))
+	t := time.NewTicker(min(max(m.cfg.Retention/8, time.Second), time.Hour))
 	defer t.Stop()
 	for {
 		select {
