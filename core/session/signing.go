@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,10 +99,10 @@ func (s *Stream) signTools(t ledger.Turn) {
 func (s Sign) Line(prefix string) string {
 	switch s.Activity {
 	case ActivityQueued:
-		return s.Ahead() + " ahead of you. `" + prefix + "stop` withdraws."
+		return fmt.Sprintf("%s ahead of you. `%sstop` withdraws.", s.Ahead(), prefix)
 	case ActivityLoading:
 		if name := strings.Join(strings.Fields(strings.NewReplacer("`", "", "<", "", ">", "", "&", "").Replace(s.Detail)), " "); name != "" {
-			return "Loading `" + name + "`, can take minutes."
+			return fmt.Sprintf("Loading `%s`, can take minutes.", name)
 		}
 		return "Loading the model, can take minutes."
 	case ActivitySlow:
