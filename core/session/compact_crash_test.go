@@ -173,3 +173,22 @@ func dieWaiting(t *testing.T, when string, open func() session.Store, closed fun
 	b.stopLife()
 	closed(st)
 }
+
+// Whatever commit of a deletion from before the live window the process dies at, in the end no summary says it, and all else is known.
+func TestDeathAtEveryCommitOfAFarDeletion(t *testing.T) {
+	atEveryDeath(t, 6, func(t *testing.T, mem *storetest.Memory, applied bool, left int) {
+		p := newTalker(fitWindow)
+		b, secret := talked(t, mem, p, 45)
+		b.stopLife()
+		next := msg(dm, "slack:U1", question(45))
+		for _, n := range []int{left, 1 << 30} {
+			c := &crashing{Memory: mem, left: n, applied: applied}
+			c.run(t, &p.scripted, []session.Inbound{deletion(secret), next}, fitting, func(c *session.Config) { c.WindowBytes = 16 << 10 })
+		}
+		b.ended(next, session.EndAnswered)
+		b.told("q#0 ")
+		if got := names(p.last()); len(got) != 45 || got[0] != "q#1" {
+			t.Errorf("the prompt knows of %d questions: %v", len(got), got)
+		}
+	})
+}

@@ -171,7 +171,8 @@ const (
 )
 
 // tellFit has the chat told, once in a conversation each, that a server has cut a prompt, that not everything of the conversation is in
-// the prompts any more, and, should that come later, that some of it stands in no summary either.
+// the prompts any more, and, should that come later, that some of it stands in no summary either, as what tools said first in a turn whose
+// own results are too many.
 func (s *Stream) tellFit(j *job) {
 	fit := &s.live.state.Fit
 	if fit.Cut && !fit.Known {
@@ -180,8 +181,9 @@ func (s *Stream) tellFit(j *job) {
 	}
 	path := s.live.turns()
 	summary := len(path) > 0 && path[0].Covers != 0
+	lost := fit.Lost || j.plan != nil && j.plan.Skip != 0
 	switch {
-	case fit.Lost && !fit.Admit, !fit.Told && !summary && j.plan != nil && j.plan.Left:
+	case lost && !fit.Admit, !fit.Told && !summary && j.plan != nil && j.plan.Left:
 		j.tellBeside(noteCut)
 		fit.Told, fit.Admit = true, true
 	case !fit.Told && summary && j.plan != nil:
