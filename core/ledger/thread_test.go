@@ -200,10 +200,12 @@ func TestAmendAndPromote(t *testing.T) {
 	}
 	shown := th.Path()
 	th.Amend(1, text("after"), []ledger.Part{{Text: 1}})
+	th.SetEntries(1, []string{"a", "b"})
 	th.Promote(2)
+	th.SetEntries(9, nil)
 	th.Amend(9, text("x"), nil) // outside the window: nothing
 	th.Promote(9)
-	if now := th.Path(); now[0].Text() != "after" || now[0].Parts[0].Len() != 1 || !now[1].Final() || th.Len() != 2 {
+	if now := th.Path(); now[0].Text() != "after" || len(now[0].Entries) != 2 || now[0].Parts[0].Len() != 1 || !now[1].Final() || th.Len() != 2 {
 		t.Errorf("path %+v", now)
 	}
 	if shown[0].Text() != "before" || shown[1].Final() {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"orebot/core/access"
 	"orebot/core/loop"
@@ -200,14 +198,6 @@ func (s *Stream) lookUp(ctx context.Context, j *job, people People) (Author, err
 			return Author{}, err
 		}
 	}
-}
-
-// shows reports whether a person sees anything of a text in Markdown: spaces, joiners and empty fences, headings or quotes show
-// nothing.
-func shows(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && !strings.ContainsRune("`~#>", r)
-	})
 }
 
 // greeting helps who only calls the bot.

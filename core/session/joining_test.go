@@ -335,3 +335,28 @@ func TestAResumedTurnIsJoinedFirst(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// A question that becomes more than the store keeps at once ends with a line that says so, all of it, and the conversation goes on.
+func TestATurnThatGrowsTooLarge(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(thinks))
+		part := func(change ...func(*session.Inbound)) session.Inbound {
+			return msg(dm, "slack:U1", strings.Repeat("much ", 40_000), grouped("g", change...))
+		}
+		row := []later{{0, part(soon)}, {time.Second, part()}, {0, part()}}
+		b.say(row)
+		time.Sleep(time.Minute)
+		for _, l := range row {
+			b.ended(l.in, session.EndNoticed)
+		}
+		next := msg(dm, "slack:U1", "hi")
+		b.accept(next)
+		time.Sleep(time.Minute)
+		log := b.log(dm)
+		equal(t, "log", log[1:], []string{"tip 0", log[2], "user hi", "assistant re: hi"})
+		if !strings.HasPrefix(log[2], "end That became more than I can keep at once. Please ask for less.") {
+			t.Errorf("%q", log[2])
+		}
+		b.stopLife()
+	})
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -129,13 +128,6 @@ func clip(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "") + " …"
-}
-
-// blank reports whether a text has nothing but white space, control characters and others without a shape, such as a zero-width space.
-func blank(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf)
-	})
 }
 
 // empty reports whether there is nothing in a message to answer: no text, no file, nothing that it passes on.

@@ -60,7 +60,7 @@ func split(in session.Inbound) (word, rest string, prefixed bool) {
 	if in.Call == session.CallCommand { // Telegram: "/help@the_bot"
 		body, _, _ = strings.Cut(body, "@")
 	}
-	word = named(strings.TrimRightFunc(strings.ToLower(body), unseen), rest)
+	word = named(strings.TrimRightFunc(strings.ToLower(body), session.Unseen), rest)
 	if len(word) > maxName || strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return "", rest, true
 	}
@@ -92,13 +92,8 @@ func visible(s string) string {
 	return strings.TrimSpace(s)
 }
 
-func blank(r rune) bool { return unseen(r) || unicode.IsSpace(r) || unicode.IsControl(r) }
-
-// unseen reports whether nobody sees a character by itself: zero-width ones, marks of direction, and what else only changes its
-// neighbours.
-func unseen(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("\u034f\u115f\u1160\u2800\u3164\uffa0", r)
-}
+// blank reports whether nobody sees a character.
+func blank(r rune) bool { return session.Unseen(r) || unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func isSpace(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' }
 
