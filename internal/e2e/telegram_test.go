@@ -80,8 +80,11 @@ func TestARevokedTokenShowsAtOnce(t *testing.T) {
 	eventually(t, "it is said once", func() bool { return strings.Count(w.lastLog(), "platform refused credentials") == 1 })
 }
 
-// idle reports whether nothing waits to be answered or delivered.
-func (w *world) idle() bool {
+// idle reports whether nothing waits, to be answered or to be delivered.
+func (w *world) idle() bool { return w.queued() == 0 }
+
+// queued counts what waits, to be answered or to be delivered.
+func (w *world) queued() (n int) {
 	var list struct {
 		Items []struct{ Kind string }
 	}
@@ -91,10 +94,10 @@ func (w *world) idle() bool {
 	}
 	for _, it := range list.Items {
 		if it.Kind != "update" {
-			return false
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // odd are messages that people can't write, or that only who is up to no good writes. What is said must come to an end, or be set aside;
