@@ -27,6 +27,9 @@ const (
 	limitTokens  = "user_tokens_per_day"
 )
 
+// tellAgain is how often somebody is told of the limit of a minute who has waited as told, and goes on at its edge.
+const tellAgain = 10 * time.Second
+
 // limiter counts what each person has sent and what of it waits. It lives in memory: Accept asks it without waiting for anything, and
 // after a restart everybody begins anew, with what the store says is waiting: then a streak of refusals is a new one, and is told of. What a
 // day has cost isn't counted here. Its zero value is ready.
@@ -41,6 +44,8 @@ type dues struct {
 	waiting map[EntryID]string   // not begun, with the unit each belongs to
 	running map[EntryID]bool     // being answered
 	told    map[string]time.Time // when the streak of refusals for a limit was told of
+	until   time.Time            // when there will be room in the minute, as of the last refusal
+	goOn    time.Time            // what of that was told
 }
 
 type sent struct {
@@ -121,7 +126,7 @@ func (m *Manager) refuseOver(d *dues, e *Entry, what, text string, now time.Time
 		e.Quiet = true
 		return func() {}
 	}
-	d.told[what] = now
+	d.told[what], d.goOn = now, d.until
 	m.tellLimit(e.Inbound, what)
 	return func() {
 		m.limits.mu.Lock()
@@ -138,11 +143,12 @@ func (m *Manager) tellLimit(in Inbound, what string) {
 // beyond returns the limit that one more message would break, and the line that says so.
 func (d *dues) beyond(m *Manager, e *Entry, command bool, now time.Time) (what, text string) {
 	lim := m.cfg.Limits
-	if n := lim.PerMinute; n > 0 && len(d.sent) >= n {
-		return limitRate, fmt.Sprintf("%d a minute is the limit; go on in %s.", n, soon(d.sent[len(d.sent)-n].at.Add(time.Minute).Sub(now)))
-	}
-	if now.Sub(d.told[limitRate]) >= time.Minute { // somebody who goes on at the limit's edge hears it once a minute
+	if !now.Before(d.goOn) && now.Sub(d.told[limitRate]) >= tellAgain {
 		delete(d.told, limitRate)
+	}
+	if n := lim.PerMinute; n > 0 && len(d.sent) >= n {
+		d.until = d.sent[len(d.sent)-n].at.Add(time.Minute)
+		return limitRate, fmt.Sprintf("%d a minute is the limit; go on in %s.", n, soon(d.until.Sub(now)))
 	}
 	if n := lim.Waiting; n > 0 && !command && d.queued() >= n {
 		text = fmt.Sprintf("%d waiting is the limit; go on when one is answered.", n)

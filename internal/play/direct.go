@@ -10,6 +10,7 @@ import (
 
 	"orebot/core/artifact"
 	"orebot/core/provider"
+	"orebot/core/transform/budget"
 )
 
 // direct lets the model do what a line says.
@@ -43,10 +44,24 @@ func (st *stage) direct(l line) error {
 	if err != nil {
 		return err
 	}
+	if st.s.header["tokens"] != "" {
+		r.count(c)
+	}
 	c.begun = c.begun || len(r.arts) > 0
 	c.lines <- r
 	synctest.Wait()
 	return nil
+}
+
+// count makes a reply say how long the prompt was, where the play has a window for it.
+func (r *reply) count(c *call) {
+	for i, a := range r.arts {
+		if u, ok := a.(artifact.Usage); ok {
+			u.PromptTokens = budget.EstimateAll(c.turns)
+			u.TotalTokens = u.PromptTokens + u.CompletionTokens
+			r.arts[i] = u
+		}
+	}
 }
 
 // state handles the lines that are not about one call.

@@ -10,7 +10,8 @@
 //	models: m, big vision                     what is installed; m is the default model
 //	file cat.png: picture                     what a file holds; "missing": it can't be fetched
 //	queue: fifo · concurrent: 1 · slow: 60s · system: Be brief. · bots: yes · limit: 40 (bytes of a part) · finder: no · grace: 20s
-//	tokens: 100 (of history) · blobs: no · follow: no
+//	tokens: 100 (of history; the model counts prompts then) · compact: 0.5 (of the window) · blobs: no · follow: no
+//	limits: 3 a minute, 2 waiting, 100 tokens a day, 40 bytes
 //
 // Then lines happen one after the other. Each may begin with @TIME, counted from the rise of the curtain: an act waits until then, and
 // what the bot says must come then, to the second.
@@ -21,6 +22,7 @@
 //	edit ana#1: text             ana's first message reads so now; with (heard), (ignored) as above
 //	delete ana#1 · again ana#1   it is gone; the platform delivers it a second time
 //	model: says "hi"             the call that waits longest is answered; says "a" "b" in pieces
+//	model: thinks "hm" "hi"      it reasons before it answers
 //	model: begins "h"            it says that much, and is still at it
 //	model: hangs                 a call has come, and nothing happens yet
 //	model: is let go             that call is given up by its caller
@@ -33,7 +35,8 @@
 //	post: retry · post: unknown · post: shown unknown     what the next post meets
 //	wait 2m
 //	bot< text                    an answer; … stands for anything, \n for the end of a line, \u200b for that character
-//	bot! text                    a notice; bot? one for its reader alone; (to ana#1) says which message it replies to
+//	bot! text                    a notice; bot? one for its reader alone; (to ana#1) says which message it replies to,
+//	                             (thinks "…") the reasoning that is shown folded with an answer
 //	bot~ slow                    a sign beside the answers: slow, loading m, queued 2, tool dice, noted ana#1
 //	sum: 2 answered, 1 noticed   the last line: how many messages came to which end, with heard and ignored ones
 //

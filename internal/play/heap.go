@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,7 +18,16 @@ type uttered struct {
 	mark string // as in a play's line
 	text string
 	to   string // the message it replies to
+	why  string // the reasoning that is shown with it
 	at   time.Time
+}
+
+// thoughts is the reasoning as a play's line has it.
+func (u uttered) thoughts() string {
+	if u.why == "" {
+		return ""
+	}
+	return strconv.Quote(u.why)
 }
 
 // heap keeps what was uttered until the play has come to it.
@@ -129,7 +139,7 @@ func (st *stage) shown(a session.Address) error {
 	case m.Item.Kind == conduit.Notice:
 		mark = "!"
 	}
-	st.heap.add(uttered{a: a, mark: mark, text: m.Text, to: m.Item.ReplyTo})
+	st.heap.add(uttered{a: a, mark: mark, text: m.Text, to: m.Item.ReplyTo, why: m.Item.Reasoning})
 	st.afterPost()
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orebot/core/session"
 )
 
 // line is one line of a play.
@@ -39,7 +41,7 @@ var (
 )
 
 func headers() []string {
-	return []string{"people", "in", "models", "queue", "concurrent", "slow", "system", "bots", "limit", "finder", "grace", "tokens", "blobs", "follow"}
+	return []string{"people", "in", "models", "queue", "concurrent", "slow", "system", "bots", "limit", "finder", "grace", "tokens", "blobs", "follow", "compact", "limits"}
 }
 
 // read parses a play.
@@ -167,6 +169,38 @@ func (s *script) number(key string, otherwise int) (int, error) {
 		return otherwise, nil
 	}
 	return strconv.Atoi(v)
+}
+
+// share is a number between 0 and 1.
+func (s *script) share(key string) (float64, error) {
+	v, ok := s.header[key]
+	if !ok {
+		return 0, nil
+	}
+	return strconv.ParseFloat(v, 64)
+}
+
+// limits are those of one person: "3 a minute, 2 waiting, 100 tokens a day, 40 bytes".
+func (s *script) limits() (l session.Limits, err error) {
+	for _, part := range split(s.header["limits"]) {
+		count, what, _ := strings.Cut(part, " ")
+		n, err := strconv.Atoi(count)
+		switch {
+		case err != nil:
+			return l, err
+		case what == "a minute":
+			l.PerMinute = n
+		case what == "waiting":
+			l.Waiting = n
+		case what == "tokens a day":
+			l.TokensPerDay = n
+		case what == "bytes":
+			l.InputBytes = n
+		default:
+			return l, fmt.Errorf("no such limit: %s", part)
+		}
+	}
+	return l, nil
 }
 
 func (s *script) duration(key string, otherwise time.Duration) (time.Duration, error) {

@@ -173,6 +173,8 @@ func (st *stage) config(l *life) (session.Config, error) {
 	tokens, err2 := st.s.number("tokens", 0)
 	slow, err3 := st.s.duration("slow", time.Minute)
 	grace, err4 := st.s.duration("grace", 20*time.Second)
+	compact, err5 := st.s.share("compact")
+	limits, err6 := st.s.limits()
 	cfg := session.Config{
 		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual, NumCtx: cmp.Or(tokens*4/3, 8192)},
 		Pattern:  cognitive.ReAct{MaxRounds: 8},
@@ -186,6 +188,7 @@ func (st *stage) config(l *life) (session.Config, error) {
 		}), budget.Budget{}},
 		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"]}),
 		SlowNotice: slow, MaxConcurrent: concurrent, RetryFor: 2 * time.Minute, MaxAge: 6 * time.Hour, ShutdownGrace: grace,
+		CompactAt: compact, Limits: limits,
 		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),
 		Platforms: map[string]session.Platform{"slack": {
 			Policy: access.Policy{Mode: access.Members, AnyPlace: true, Bots: h["bots"] == "yes"}, Follow: h["follow"] != "no", Prefix: "!",
@@ -195,26 +198,5 @@ func (st *stage) config(l *life) (session.Config, error) {
 	if h["blobs"] != "no" {
 		cfg.Blobs = st.blobs
 	}
-	return cfg, errors.Join(err1, err2, err3, err4)
-}
-
-// kill ends a life at once: nothing more is written, said or read.
-func (st *stage) kill() error {
-	if st.life == nil {
-		return errors.New("the process is down already")
-	}
-	st.life.store.die()
-	st.life = nil
-	return nil
-}
-
-// quit ends a life in order.
-func (st *stage) quit() error {
-	if st.life == nil {
-		return errors.New("the process is down already")
-	}
-	st.life.stop()
-	<-st.life.over
-	st.life = nil
-	return nil
+	return cfg, errors.Join(err1, err2, err3, err4, err5, err6)
 }
