@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"orebot/core/artifact"
-	"orebot/core/cognitive"
 	"orebot/core/ledger"
 	"orebot/core/loop"
 	"orebot/core/observe"
@@ -83,11 +82,9 @@ func (s *Stream) attempt(ctx context.Context, j *job, a asked) (err error) {
 	}
 	_, err = s.m.cfg.Pattern.Run(ctx, s.live.step, st, spec, s.m.model)
 	if err == nil && !j.done {
-		err = errors.New("the pattern ended without a final turn")
-	} else if _, ok := errors.AsType[*cognitive.LimitError](err); !ok {
-		return err
+		return &provider.Error{Kind: provider.KindEmpty, Err: errors.New("the pattern ended without a final turn")}
 	}
-	return &provider.Error{Kind: provider.KindEmpty, Err: err}
+	return err
 }
 
 // mend closes tool calls that a crash left open. They aren't run again: they may have had their effect.
