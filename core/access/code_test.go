@@ -41,6 +41,29 @@ func TestReadCode(t *testing.T) {
 	}
 }
 
+// What is pasted of a code, in any case and with what stands around it, is the code; nothing else is one.
+func TestLinkCodes(t *testing.T) {
+	seen := map[string]bool{}
+	for range 2000 {
+		code := NewLinkCode()
+		letters := strings.ReplaceAll(code, "-", "")
+		for _, typed := range []string{code, letters, " " + strings.ToLower(code) + "\n", "`" + code + "`.", strings.ReplaceAll(code, "-", " "), strings.ReplaceAll(code, "-", "\u2011")} {
+			if got, ok := ReadLinkCode(typed); !ok || got != letters {
+				t.Fatalf("%q is read as %q, %v", typed, got, ok)
+			}
+		}
+		if seen[letters] || len(code) != 9 || strings.ContainsAny(letters, "01258BGILOSUVZ") {
+			t.Fatalf("%s", code)
+		}
+		seen[letters] = true
+	}
+	for _, typed := range []string{"", "7Q4K", "7Q4K-93A", "7Q4K-93ADD", "7Q4K-93AO", "７Q4K-93AD", "history", "ſQ4K-93AD", "7Q4K/93AD"} {
+		if got, ok := ReadLinkCode(typed); ok {
+			t.Errorf("%q is read as %q", typed, got)
+		}
+	}
+}
+
 func TestKnocksAreBoundedByTheHour(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	count := func(k *Knocks, id string, n int) (heard int) {

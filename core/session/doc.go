@@ -25,7 +25,7 @@
 //	a job              handle (screen, answer), gather in above, attach and textfile, prompt; converse (the Pattern), state (append,
 //	                   finish), failure, end; old (too late), dismiss, drop, stranger
 //	live state         hydrate, window, state; usage; fit, compact and compact_when (what the model's window holds)
-//	commands           command_run, command_stop, command_new, forget
+//	commands           command_run, command_stop, command_new, forget, link (several addresses in one thread)
 //	edits, deletions   signal (which message is meant), change (what becomes of it), retell (its share of a turn)
 //	the model's door   gate (people take turns), spare (calls that nobody waits for)
 //	signs              presence (pumps), signing (what is shown of a job)

@@ -15,11 +15,11 @@ import (
 // handle brings a job to its end: it is screened, then answered.
 func (s *Stream) handle(j *job) error {
 	defer func() { j.unsign() }()
+	if j.first().Join != nil { // its code is used: there is no way back, for the operator either
+		return s.join(j)
+	}
 	if s.m.isDropped(j.entries...) {
 		return s.drop(j)
-	}
-	if j.first().Join != nil {
-		return s.join(j)
 	}
 	if line := j.first().Notice; line != "" {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: line})

@@ -67,6 +67,34 @@ func (s *Stream) meet(a Address) error {
 	return s.seat(s.m.turns, s.live, others)
 }
 
+// yields puts a job back where a question of another place was being answered when the process ended: that one is on the log already, and
+// goes first. Of a single place, the feed names it first.
+func (s *Stream) yields(j *job) (later bool, err error) {
+	if j.turn != 0 || s.live.broken != nil || !s.linked(j.addr) {
+		return false, nil
+	}
+	path := s.live.turns()
+	i := len(path) - 1
+	for i >= 0 && path[i].Role != ledger.RoleUser {
+		i--
+	}
+	if i < 0 {
+		return false, nil
+	}
+	var ids []EntryID
+	for _, name := range path[i].Entries {
+		if id, err := ParseEntryID(name); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	n := len(s.waiting)
+	if err := s.absorb(ids); err != nil || len(s.waiting) == n {
+		return false, err
+	}
+	s.waiting = append(slices.Clone(j.entries), s.waiting...)
+	return true, nil
+}
+
 // others returns where else this conversation is shown, in order.
 func (s *Stream) others(a Address) (out []Address) {
 	for o := range s.live.places {

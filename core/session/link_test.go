@@ -135,7 +135,7 @@ func TestTwoPlacesShareAConversation(t *testing.T) {
 
 // Whatever commit the process dies at, the link is whole: one code, one end for each message, and each turn in one ledger, in order.
 func TestDeathAtEveryCommitOfALink(t *testing.T) {
-	atEveryDeath(t, 20, func(t *testing.T, mem *storetest.Memory, applied bool, left int) {
+	atEveryDeath(t, 28, func(t *testing.T, mem *storetest.Memory, applied bool, left int) {
 		b := start(t, mem, echo(0), linking(mem, "dm"))
 		b.speak(tg, "mine")
 		b.speak(dm, "before")

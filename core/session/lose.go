@@ -26,8 +26,14 @@ func (s *Stream) try(j *job) (err error) {
 			err = &panicError{r}
 		}
 	}()
+	fresh := s.live == nil
 	if err := s.hydrate(s.m.turns); err != nil {
 		return err
+	}
+	if fresh {
+		if later, err := s.yields(j); later || err != nil {
+			return err
+		}
 	}
 	if err := s.whole(j); err != nil {
 		return err

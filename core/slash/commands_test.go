@@ -64,6 +64,10 @@ func TestRights(t *testing.T) {
 		{"export", "", "starter admin private"},
 		{"forget", "", "admin private"},
 		{"forget", "yes", "admin private"},
+		{"link", "", "admin private"},
+		{"link", "7Q4K-93AD", "admin private"},
+		{"link", "history 3", "admin private"},
+		{"unlink", "", "nobody asker starter admin private"},
 	} {
 		for who, r := range whos {
 			eff := do(t, c, test.name, test.args, in, r)

@@ -14,7 +14,7 @@ func TestGuardedIsWhatDependsOnAdministrators(t *testing.T) {
 	var _ session.Guard = c
 	shape := func(eff session.Effect) string { return fmt.Sprint(eff.Reply, eff.Act, eff.Others, eff.Set) }
 	in := session.Inbound{Place: "telegram:-1", Author: session.Author{ID: "telegram:7"}}
-	names := []string{"help", "new", "stop", "retry", "undo", "model", "models", "system", "think", "mute", "follow", "status", "whoami", "usage", "compact", "export", "forget"}
+	names := []string{"help", "new", "stop", "retry", "undo", "model", "models", "system", "think", "mute", "follow", "status", "link", "unlink", "whoami", "usage", "compact", "export", "forget", "link", "unlink"}
 	guarded := 0
 	for _, name := range names {
 		for _, args := range []string{"", "m", "low"} {

@@ -1,13 +1,16 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"orebot/internal/sim/ollama"
 	"orebot/internal/sim/slack"
+	"orebot/store/bolt"
 )
 
 var linkCode = regexp.MustCompile(`[A-Z0-9]{4}-[A-Z0-9]{4}`)
@@ -34,6 +37,19 @@ func (w *world) slackShows(channel, text string) (n int) {
 		}
 	}
 	return n
+}
+
+// sound checks every record of a stopped daemon's file.
+func (w *world) sound() {
+	w.t.Helper()
+	s, err := bolt.Open(filepath.Join(w.state(), "orebot.db"), bolt.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Check(context.Background()); err != nil {
+		w.t.Error(err)
+	}
 }
 
 // A Slack DM and a Telegram chat share a conversation: what is written at one place appears at the other with its author's name, the
@@ -99,6 +115,7 @@ func TestALinkedConversation(t *testing.T) {
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	w.sound()
 	chats = w.ollama.Chats()
 	for _, c := range chats[len(chats)-2:] {
 		all := fmt.Sprint(c.Chat.Messages)
@@ -171,6 +188,7 @@ func TestALinkedThreadAndGroup(t *testing.T) {
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	w.sound()
 	if n := w.slackShows(channel, "from the group"); n != 2 {
 		t.Errorf("Slack shows the group's question and answer %d times", n)
 	}
