@@ -135,6 +135,12 @@ func TestABadSummaryIsThrownAway(t *testing.T) {
 		"repeats": func([]ledger.Turn) ([]artifact.Artifact, error) {
 			return nil, &provider.Error{Kind: provider.KindRepeats}
 		},
+		"crashes": func([]ledger.Turn) ([]artifact.Artifact, error) {
+			return text("They as"), &provider.Error{Kind: provider.KindIncomplete, Partial: true}
+		},
+		"isn't loaded": func([]ledger.Turn) ([]artifact.Artifact, error) {
+			return nil, &provider.Error{Kind: provider.KindNoLoad}
+		},
 		"too long": func([]ledger.Turn) ([]artifact.Artifact, error) {
 			return nil, &provider.Error{Kind: provider.KindTooLong}
 		},
