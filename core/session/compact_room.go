@@ -32,7 +32,7 @@ func (r room) Transform(ctx context.Context, st ledger.State) (ledger.State, err
 	if err := r.s.makeRoom(ctx, j); err != nil {
 		return nil, err
 	}
-	return ledger.NewView(st, boundState{r.s}.Turns()), nil
+	return ledger.NewView(st, boundState(r).Turns()), nil
 }
 
 // makeRoom has older turns summarised before a question is asked, or what tools have said is shown, that doesn't fit beside them: for
