@@ -29,7 +29,7 @@ type ReAct struct {
 // model is asked once more as before: the handlers know the limit too and tell
 // it instead of running anything, and the prompt begins as the one before did.
 // If it calls tools all the same, it is asked a last time without any. Run
-// returns a *LimitError when even that turn has a call, and an *UnansweredError
+// returns a *LimitError when even that turn has a call or says nothing, and an *UnansweredError
 // when a call got no result, because the model can't go on without it. An
 // executor without any state is asked once.
 func (r ReAct) Run(ctx context.Context, exec loop.TurnExecutor, st ledger.State, spec models.Spec, p provider.Provider, opts ...provider.InvokeOption) (ledger.State, error) {
@@ -44,6 +44,9 @@ func (r ReAct) Run(ctx context.Context, exec loop.TurnExecutor, st ledger.State,
 		}
 		var err error
 		if st, err = exec.Turn(ctx, st, spec, p, round...); err != nil {
+			if n > limit && provider.KindOf(err) == provider.KindEmpty {
+				return st, &LimitError{Rounds: limit}
+			}
 			return st, err
 		}
 		t, after, ok := answer(st)

@@ -85,6 +85,11 @@ func (s *Stream) measure(j *job, t ledger.Turn) {
 	}
 	p, fit := j.plan, s.fit()
 	fit.From, s.window = p.From, p.Window
+	if p.Bare {
+		j.cut.Store(nil)
+		s.live.state.Fit, s.counts = fit, promptCount{}
+		return
+	}
 	path := s.live.turns()
 	now := promptCount{model: fit.Model, from: p.From + p.Skip, fixed: p.Fixed, raw: p.Raw, withPicture: hasPicture(path)}
 	fit.Fixed = p.Fixed
@@ -139,7 +144,7 @@ func hasPicture(path []ledger.Turn) bool {
 const leastCut = 512
 
 // cutBefore reports whether a server has left out part of a prompt that goes on where the one before ended: then it counts about as
-// much as before, but less than half of what was added. One that is as long as the window to the token has lost its middle.
+// much as before, but less than half of what was added; what a dense text has taught about the whole says nothing of a few words. One that is as long as the window to the token has lost its middle.
 func (before promptCount) cutBefore(now promptCount, p *budget.Plan) bool {
 	switch {
 	case now.tokens < leastCut:
@@ -147,7 +152,8 @@ func (before promptCount) cutBefore(now promptCount, p *budget.Plan) bool {
 	case now.tokens == p.Window:
 		return true
 	}
-	return before.goesOn(now) && now.tokens+budget.TurnTokens < before.tokens+p.Tokens(now.raw-before.raw)/2
+	added := now.raw - before.raw
+	return before.goesOn(now) && now.tokens+budget.TurnTokens < before.tokens+min(added, p.Tokens(added))/2
 }
 
 // odd reports whether a count is none of the whole prompt: a server that leaves out what it has in its cache counts far less than

@@ -12,6 +12,7 @@ import (
 	"orebot/core/ledger"
 	"orebot/core/models"
 	"orebot/core/provider"
+	"orebot/core/transform/budget"
 )
 
 // everyone is the weight of a turn that must be alone; any other has the weight 1.
@@ -68,6 +69,9 @@ func (g *gate) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch
 	defer g.leave(who)
 	if outdated(ctx) {
 		return errOutdated
+	}
+	if len(provider.Apply(opts...).Tools) == 0 {
+		budget.Bare(ctx)
 	}
 	return g.next.Invoke(ctx, st, spec, ch, opts...)
 }

@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(slowTool); path != "" {
 		os.Exit(serveSlowTool(path))
 	}
+	if os.Getenv(oddTools) != "" {
+		os.Exit(serveOddTools())
+	}
 	dir, err := os.MkdirTemp("", "orebot-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -142,7 +142,7 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 	w := p.await(ctx, h, req.Model, cancel)
 	warm := p.watchLoading(parent, h, req.Model, w.loads)
 	defer warm()
-	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout, warm: warm, begun: w.begun}
+	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout, warm: warm, begun: w.begun, pressed: pressed(req)}
 	err := p.exchange(ctx, h, req, s)
 	w.over(s.last.Done)
 	if err == nil {

@@ -33,6 +33,9 @@ type stream struct {
 
 	begun func() // to be called with the first line
 
+	pressed bool            // see there
+	held    strings.Builder // of a pressed one's text
+
 	split    thinkSplitter
 	spoken   repeatGuard
 	pondered repeatGuard
@@ -184,7 +187,7 @@ func (s *stream) content(reasoning, text string) error {
 	if out == "" {
 		return nil
 	}
-	return s.send(artifact.TextDelta{Content: out})
+	return s.text(out)
 }
 
 func (s *stream) reasoning(text string) error {
@@ -218,6 +221,9 @@ func (s *stream) finish() error {
 	if !s.said {
 		return &failure{provider.KindEmpty, s.nothing()}
 	}
+	if err := s.letGo(); err != nil {
+		return err
+	}
 	if in, out := s.last.PromptEvalCount, s.last.EvalCount; in+out > 0 {
 		if err := s.send(artifact.Usage{PromptTokens: in, CompletionTokens: out, TotalTokens: in + out}); err != nil {
 			return err
@@ -241,7 +247,7 @@ func (s *stream) rest() error {
 		return err
 	}
 	if out := s.spoken.release(); out != "" {
-		return s.send(artifact.TextDelta{Content: out})
+		return s.text(out)
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func (f *fitting) nextRound() int {
 // report tells the Plan.
 func (f *fitting) report() {
 	p := f.p
-	p.From, p.Skip, p.Left = 0, 0, f.start > 0
+	p.From, p.Skip, p.Left, p.Bare = 0, 0, f.start > 0, false
 	if f.start > 0 && f.start < len(f.body) {
 		p.From = f.body[f.start].ID.Seq
 	}

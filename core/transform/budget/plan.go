@@ -21,6 +21,7 @@ type Plan struct {
 	Question int  // of that, the newest user turn
 	Left     bool // turns were left out
 	More     bool // more can be left out
+	Bare     bool // the prompt went out without what Extra counts: its size teaches nothing
 }
 
 // Room is how many tokens a prompt should have: the rest of the window is left for the answer.
@@ -54,6 +55,13 @@ type planKey struct{}
 // WithPlan has the Budget in what runs under the context keep to a Plan.
 func WithPlan(ctx context.Context, p *Plan) context.Context {
 	return context.WithValue(ctx, planKey{}, p)
+}
+
+// Bare notes on the Plan in the context, if any, that the call under way leaves out what its Extra counts.
+func Bare(ctx context.Context) {
+	if p := planFrom(ctx); p != nil {
+		p.Bare = p.Extra > 0
+	}
 }
 
 func planFrom(ctx context.Context) *Plan {
