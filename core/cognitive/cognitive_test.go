@@ -183,6 +183,24 @@ func TestReActStopsAtAFailure(t *testing.T) {
 	}
 }
 
+// TestReActThatGetsNothingAtTheLimit: a model that says nothing where it is offered no tools any more has come to no answer; before, it is
+// the provider's failure.
+func TestReActThatGetsNothingAtTheLimit(t *testing.T) {
+	for n, want := range map[int]string{3: "*cognitive.LimitError 2", 1: ""} {
+		st := asked(t)
+		step := loop.New(loop.WithState(st), loop.WithHandlers(tools{}))
+		var list [][]artifact.Artifact
+		for range n {
+			list = append(list, calls("1"))
+		}
+		empty := &provider.Error{Kind: provider.KindEmpty}
+		_, err := cognitive.ReAct{MaxRounds: 2}.Run(t.Context(), step, st, models.Spec{}, &answers{list: list, err: empty})
+		if want != "" && brief(err) != want || want == "" && provider.KindOf(err) != provider.KindEmpty {
+			t.Errorf("after %d calls: %v", n, err)
+		}
+	}
+}
+
 // Without a bound state nothing keeps the result of a tool: that ends the run
 // instead of asking for ever.
 func TestReActWithoutABoundState(t *testing.T) {
