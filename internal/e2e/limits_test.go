@@ -64,6 +64,7 @@ func TestLimitsOfPeople(t *testing.T) {
 	if got := d.figure(`orebot_messages_total{outcome="refused",platform="slack"}`); got != 1+3+2 {
 		t.Errorf("%v Slack messages counted as refused, want 6", got)
 	}
+	eventually(t, "nothing is under way", w.idle)
 	d.kill()
 	d = w.start().ready()
 	w.begin(limitedTalk{say: []string{"five"}}, p)
