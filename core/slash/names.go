@@ -45,7 +45,7 @@ func specs() []spec {
 		{name: "usage", aliases: []string{"tokens"}, line: "tokens of this conversation and yours", now: true},
 		{name: "whoami", aliases: []string{"id"}, line: "the ids an operator needs", now: true},
 		{name: "link", args: true, line: "join this conversation to a chat on the other platform; history N shows what was said in it", thread: true},
-		{name: "unlink", line: "end that", thread: true},
+		{name: "unlink", line: "end this chat's link", thread: true},
 		{name: "export", line: "what was shown here, as a file", now: true, thread: true},
 		{name: "forget", args: true, line: "delete this conversation for good", thread: true},
 		{name: "start", args: true, line: "the greeting", now: true, hidden: true},

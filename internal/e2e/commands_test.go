@@ -30,18 +30,20 @@ type row struct {
 const (
 	told, done = "ℹ️", "✅"
 	instructed = "From the next message on I follow that. `{p}system reset` brings the default back."
+	noLink     = "Only an admin can link a conversation of several people."
 	noAdmin    = "Only an admin can delete a conversation of several people."
 )
 
-// helped is help's text; more is what only one's own chat has.
-func helped(mute, forget, end string) string {
+// helped is help's text, with the lines that not every place has.
+func helped(mute, link, forget, end string) string {
 	return "• `{p}help`: what you can write\n• `{p}new`: a fresh conversation; undo returns to this one\n" +
 		"• `{p}stop`: stop the answer and withdraw your waiting messages\n• `{p}retry`: answer the last message again\n" +
 		"• `{p}undo`: take back the last exchange\n• `{p}model …`: show or change the model here\n• `{p}models`: the installed models\n" +
 		"• `{p}system …`: show or change my instructions here\n" +
 		"• `{p}think …`: how hard the model thinks: auto, off, low, medium, high; show or hide its reasoning\n" +
 		"• `{p}compact`: summarise older turns now\n" + mute + "• `{p}status`: the model, the context used, what waits\n" +
-		"• `{p}usage`: tokens of this conversation and yours\n• `{p}whoami`: the ids an operator needs\n• `{p}export`: what was shown here, as a file\n" +
+		"• `{p}usage`: tokens of this conversation and yours\n• `{p}whoami`: the ids an operator needs\n" + link +
+		"• `{p}unlink`: end this chat's link\n• `{p}export`: what was shown here, as a file\n" +
 		forget + "\n" + end
 }
 
@@ -49,8 +51,9 @@ func helped(mute, forget, end string) string {
 func rows() []row {
 	return []row{
 		{names: "help commands HELP help?", mark: told,
-			says: helped("", "• `{p}forget …`: delete this conversation for good\n", "Anything else is a question."),
-			shared: helped("• `{p}mute`: answer here only when called\n• `{p}follow`: answer here without being called again\n", "",
+			says: helped("", "• `{p}link …`: join this conversation to a chat on the other platform; history N shows what was said in it\n",
+				"• `{p}forget …`: delete this conversation for good\n", "Anything else is a question."),
+			shared: helped("• `{p}mute`: answer here only when called\n• `{p}follow`: answer here without being called again\n", "", "",
 				"Mention me or reply to me to ask. What is written here without calling me I may read as context for my next answer.")},
 		{names: "new reset clear restart", mark: done, says: "A fresh conversation begins. `{p}undo` returns to the one before.", button: "Undo", thread: true},
 		{names: "stop cancel abort Stop!", mark: told, says: "Nothing is being answered here.", thread: true},
@@ -87,6 +90,10 @@ func rows() []row {
 		{names: "forget", mark: told, says: "This deletes the conversation for good, with the earlier ones that `{p}undo` returns to. " +
 			"The messages that you see here stay; delete them yourself. `{p}forget yes` within 5 minutes does it.", thread: true, admin: true},
 		{names: "forget", args: "yes", mark: told, says: "There is nothing to confirm. `{p}forget` comes first, and then waits for five minutes.", thread: true, admin: true},
+		{names: "link", mark: told, says: "…link…", shared: noLink, alone: true, thread: true},
+		{names: "link", args: "nonsense", mark: told, says: "That is no link code. `{p}link` makes one, to be written on the other platform.", shared: noLink,
+			alone: true, thread: true},
+		{names: "unlink", mark: told, says: "This chat isn't linked. `{p}link` does that.", thread: true},
 		{names: "start", mark: told, says: "Hello! Write your question, and I answer. `{p}help` says what else you can write."},
 		{names: "start", args: "abc", mark: told, says: "Hello! Write your question, and I answer. `{p}help` says what else you can write."},
 	}

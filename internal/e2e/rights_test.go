@@ -78,6 +78,8 @@ func (b by) may(r row) (bool, string) {
 		return false, "I only answer full members of this workspace."
 	case name == "forget":
 		return b.admin, noAdmin
+	case name == "link":
+		return b.admin, noLink
 	case name == "retry":
 		return b.admin || b.asked, "Only who asked, who began this conversation, or an admin can have it answered again."
 	case strings.Contains(" new undo system compact mute follow export ", " "+name+" "), strings.Contains(" model think ", " "+name+" ") && r.args != "":
@@ -94,6 +96,8 @@ func (b by) expect(v venue, r row, given, who string) []string {
 		r.says, r.shared, r.mark, r.sharedMark, r.alone, r.button = refusal, "", told, "", true, ""
 	case b.admin && strings.HasPrefix(r.names, "whoami"):
 		r.shared += "\n• You are an admin here."
+	case b.admin && r.names == "link":
+		r.shared = "Only private chats can be linked here; a conversation of several people can't."
 	case b.asked:
 		r.says = strings.ReplaceAll(r.says, "hello", "mine")
 	}
