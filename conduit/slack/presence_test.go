@@ -300,6 +300,9 @@ func TestWaitingIsToldAndTakenBack(t *testing.T) {
 	onStage(t, simslack.Options{}, func(t *testing.T, s *stage) {
 		s.Faults.Next(statusMethod, refusal("unknown_method"))
 		shown, err := s.api.Show(t.Context(), s.thread, session.Sign{Activity: session.ActivityThinking, Message: s.root}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			activity session.Activity
 			detail   string
