@@ -31,7 +31,7 @@ type stream struct {
 	idle time.Duration
 	warm func() // to be called with the first artifact
 
-	begun func() // to be called with the first line
+	begun func() error // to be called with each line; not nil: the answer isn't wanted any more
 
 	pressed bool            // see there
 	held    strings.Builder // of a pressed one's text
@@ -63,7 +63,9 @@ func (s *stream) read(body io.Reader) error {
 		if err != nil {
 			return s.broken(err)
 		}
-		s.begun()
+		if err := s.begun(); err != nil {
+			return err
+		}
 		if err := s.take(raw); err != nil {
 			return err
 		}

@@ -74,12 +74,16 @@ func (w *wait) loads() {
 	w.alone = false
 }
 
-// begun notes the first line of the answer.
-func (w *wait) begun() {
+// begun notes the first line of the answer. It returns errStuck where the call was given up before: a line that was on its way then is no
+// part of an answer that is asked for anew.
+func (w *wait) begun() error {
 	w.q.mu.Lock()
 	defer w.q.mu.Unlock()
-	if w.spoke {
-		return
+	switch {
+	case w.spoke:
+		return nil
+	case !w.q.waiting[w]:
+		return errStuck
 	}
 	w.spoke = true
 	delete(w.q.waiting, w)
@@ -90,6 +94,7 @@ func (w *wait) begun() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
+	return nil
 }
 
 // over notes the end of the call, and whether its answer was left in the middle.
@@ -124,6 +129,7 @@ func (p *Provider) doubt(ctx context.Context, h *host, w *wait, again time.Durat
 	default:
 		for o := range q.waiting {
 			if o.model == w.model {
+				delete(q.waiting, o)
 				o.cancel(errStuck)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,4 +199,48 @@ func TestALostSlotIsFreedAfterATimeout(t *testing.T) {
 			t.Errorf("unloaded %d times, want once", n)
 		}
 	})
+}
+
+// straggler holds one answer back until its call is given up, and delivers its first line then, as one that was in a buffer comes.
+type straggler struct {
+	http.RoundTripper
+	armed atomic.Bool
+}
+
+func (s *straggler) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path != "/api/chat" || !s.armed.CompareAndSwap(true, false) {
+		return s.RoundTripper.RoundTrip(r)
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &lateLine{ctx: r.Context()}}, nil
+}
+
+type lateLine struct {
+	ctx  context.Context
+	read bool
+}
+
+func (l *lateLine) Read(p []byte) (int, error) {
+	<-l.ctx.Done()
+	if l.read {
+		return 0, l.ctx.Err()
+	}
+	l.read = true
+	return copy(p, `{"model":"tiny","message":{"role":"assistant","content":"late "},"done":false}`+"\n"), nil
+}
+
+func (l *lateLine) Close() error { return nil }
+
+// A line that comes in the moment in which its call is given up is no part of the answer that the next call makes.
+func TestALineBehindAStuckCallIsNotShown(t *testing.T) {
+	for range 20 { // which of the two a sender meets first is a matter of luck
+		synctest.Test(t, func(t *testing.T) {
+			s := &straggler{}
+			_, p := bubble(t, sim.Options{Answer: talkative}, func(c *ollama.Config) { s.RoundTripper, c.Transport = c.Transport, s })
+			leaves(t, p)
+			s.armed.Store(true)
+			if got, err := ask(t, p, "hi", models.Spec{}); err != nil || got.text != "ok" {
+				t.Errorf("%q, %v", got.text, err)
+			}
+		})
+	}
 }
