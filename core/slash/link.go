@@ -21,7 +21,7 @@ type Link struct {
 	Ways map[string]func(code string) string
 }
 
-// spaceLinks holds a pass by the hash of its code: who reads the store can't use it.
+// spaceLinks holds a pass by the hash of its code. Until it is used, the code itself stands in the line that told it only.
 const spaceLinks = "links"
 
 const (
