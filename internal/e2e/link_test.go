@@ -85,6 +85,7 @@ func TestALinkedConversation(t *testing.T) {
 	w.telegramSees("its answer", sent(chat, 0, "re: a question from Telegram"))
 	w.slack.Say(ana, dm, "one from Slack, slowly")
 	w.telegramSees("the other question", sent(chat, 0, "(Slack):\none from Slack, slowly"))
+	eventually(t, "the model is asked", func() bool { return len(w.ollama.Chats()) >= 4 })
 	d.kill() // while the model thinks
 	d = w.start().ready()
 	eventually(t, "the model is asked again", func() bool { return len(w.ollama.Chats()) >= 5 })
