@@ -84,7 +84,7 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 func (c *Commands) plain(ctx context.Context, cmd session.Command, v session.View) session.Effect {
 	switch cmd.Name {
 	case "help":
-		return said(help(cmd))
+		return said(c.help(cmd))
 	case "whoami":
 		return private(whoami(cmd, v))
 	case "status":

@@ -13,7 +13,7 @@ import (
 func TestHelpListsWhatOneMayDo(t *testing.T) {
 	const everyone, asker = "help stop model models think status usage whoami unlink", "help stop retry model models think status usage whoami unlink"
 	const starter = "help new stop retry undo model models system think compact mute follow status usage whoami unlink export"
-	c := slash.New(slash.Config{Models: installed{"m"}})
+	c := slash.New(slash.Config{Models: installed{"m"}, Link: slash.Link{Enabled: "threads"}})
 	for _, test := range []struct {
 		who, prefix, place string
 		r                  session.Rights
@@ -42,6 +42,21 @@ func TestHelpListsWhatOneMayDo(t *testing.T) {
 		}
 		if (test.place == "") != strings.HasSuffix(eff.Text, "Anything else is a question.") || (test.place != "") != strings.Contains(eff.Text, "as context") {
 			t.Errorf("%s is told\n%s", test.who, eff.Text)
+		}
+	}
+}
+
+// Help names link only where conversations can be linked. Its other half stays: a link of before the operator turned it off can end.
+func TestHelpListsLinkWhereOneCan(t *testing.T) {
+	for _, test := range []struct {
+		enabled, place string
+		want           bool
+	}{{"threads", "slack:C1", true}, {"threads", "", true}, {"dm", "", true}, {"dm", "slack:C1", false}, {"off", "", false}, {"", "", false}} {
+		c := slash.New(slash.Config{Link: slash.Link{Enabled: test.enabled}})
+		cmd := session.Command{Name: "help", In: session.Inbound{Place: test.place}, Rights: session.Rights{Private: test.place == "", Admin: true}, Prefix: "!"}
+		eff, err := c.Do(t.Context(), cmd, session.View{})
+		if got := strings.Contains(eff.Text, "`!link …`"); err != nil || got != test.want || !strings.Contains(eff.Text, "`!unlink`") {
+			t.Errorf("%q at %q: %v, %v\n%s", test.enabled, test.place, got, err, eff.Text)
 		}
 	}
 }

@@ -53,17 +53,27 @@ func keyOf(code string) string {
 // link makes a code, uses one, or shows what was said before a link.
 func (c *Commands) link(ctx context.Context, cmd session.Command, v session.View) (session.Effect, error) {
 	word, n, _ := strings.Cut(cmd.Args, " ")
+	why := c.unlinkable(cmd)
 	switch {
 	case strings.EqualFold(word, "history"):
 		return c.history(ctx, cmd, v, n)
-	case c.cfg.Link.Enabled != "dm" && c.cfg.Link.Enabled != "threads":
-		return quiet("Conversations can't be linked here: the operator has turned it off."), nil
-	case c.cfg.Link.Enabled == "dm" && cmd.In.Place != "":
-		return quiet("Only private chats can be linked here; a conversation of several people can't."), nil
+	case why != "":
+		return quiet("%s", why), nil
 	case cmd.Args == "":
 		return c.makePass(ctx, cmd, v)
 	}
 	return c.usePass(ctx, cmd, v)
+}
+
+// unlinkable says why no conversation can be linked where a command was given; empty: one can.
+func (c *Commands) unlinkable(cmd session.Command) string {
+	switch enabled := c.cfg.Link.Enabled; {
+	case enabled != "dm" && enabled != "threads":
+		return "Conversations can't be linked here: the operator has turned it off."
+	case enabled == "dm" && cmd.In.Place != "":
+		return "Only private chats can be linked here; a conversation of several people can't."
+	}
+	return ""
 }
 
 // makePass gives the asker a code. The write that keeps it names no record that anybody else writes, so that a turn under way isn't

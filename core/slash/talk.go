@@ -9,11 +9,11 @@ import (
 )
 
 // help lists the commands that its asker may give at this place, as they are written there.
-func help(cmd session.Command) string {
+func (c *Commands) help(cmd session.Command) string {
 	var b strings.Builder
 	for _, sp := range specs() {
 		line, ok := lineFor(cmd, sp)
-		if !ok {
+		if !ok || sp.name == "link" && c.unlinkable(cmd) != "" {
 			continue
 		}
 		name := cmd.Prefix + sp.name
