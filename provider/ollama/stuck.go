@@ -161,9 +161,12 @@ func (p *Provider) mend(ctx context.Context, h *host, model string) error {
 	q.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, unloadTime)
 	defer cancel()
-	err := p.unload(limited, h, model)
-	p.log.WarnContext(ctx, "the server may have kept the slot of a call that was given up; the model is unloaded", observe.KeyModel, model,
-		observe.KeyHost, h.name, observe.KeyError, p.redact.Error(err))
+	what := "the server may have kept the slot of a call that was given up; "
+	if err := p.unload(limited, h, model); err != nil {
+		p.log.WarnContext(ctx, what+"the model isn't unloaded", observe.KeyModel, model, observe.KeyHost, h.name, observe.KeyError, p.redact.Error(err))
+	} else {
+		p.log.WarnContext(ctx, what+"the model is unloaded", observe.KeyModel, model, observe.KeyHost, h.name)
+	}
 	return ctx.Err()
 }
 

@@ -1,9 +1,12 @@
 package ollama_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"orebot/core/models"
 	"orebot/core/provider"
+	"orebot/internal/sim/fault"
 	sim "orebot/internal/sim/ollama"
 	"orebot/provider/ollama"
 )
@@ -240,6 +244,27 @@ func TestALineBehindAStuckCallIsNotShown(t *testing.T) {
 			s.armed.Store(true)
 			if got, err := ask(t, p, "hi", models.Spec{}); err != nil || got.text != "ok" {
 				t.Errorf("%q, %v", got.text, err)
+			}
+		})
+	}
+}
+
+// The log says whether the model was unloaded: an operator who reads that it was looks elsewhere.
+func TestTheLogTellsWhetherAModelWasUnloaded(t *testing.T) {
+	for fails, want := range map[bool]string{false: "the model is unloaded", true: "the model isn't unloaded"} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			s, p := bubble(t, sim.Options{Answer: talkative, Leaks: 1}, func(c *ollama.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			leaves(t, p)
+			var all sync.WaitGroup
+			all.Go(func() { _, _ = ask(t, p, "hi", models.Spec{}) })
+			if fails {
+				time.Sleep(time.Minute)
+				s.Faults().Next("/api/chat", fault.Fault{Status: http.StatusBadGateway, Body: "<html>"})
+			}
+			all.Wait()
+			if got := log.String(); strings.Count(got, "slot of a call") != 1 || !strings.Contains(got, want) || strings.Contains(got, "nil") {
+				t.Errorf("fails %v: %s", fails, got)
 			}
 		})
 	}
