@@ -58,15 +58,18 @@ func TestAFloodOnStderrHoldsNothingUp(t *testing.T) {
 // A server that hangs, so that it answers nothing, a ping neither, or that cuts each connection, is found out: the call that waits for it ends, further ones end at
 // once, and it is connected or started again.
 func TestAServerThatHangsIsStartedAgain(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T, s *shelf) (cfg mcp.Config, hang func()){
-		"command": func(t *testing.T, s *shelf) (mcp.Config, func()) { return command(t, "server", s), func() {} },
-		"http": func(t *testing.T, s *shelf) (mcp.Config, func()) {
-			h := &hanging{next: streamable(newServer())}
-			return over(t, s, h), func() { h.hangs.Store(true) }
+	// The hangs return the tool to call then: "freeze" stops its process, so that one in this process must never be called.
+	for name, start := range map[string]func(t *testing.T, s *shelf) (cfg mcp.Config, hang func() string){
+		"command": func(t *testing.T, s *shelf) (mcp.Config, func() string) {
+			return command(t, "server", s), func() string { return "x__freeze" }
 		},
-		"http, cut": func(t *testing.T, s *shelf) (mcp.Config, func()) {
+		"http": func(t *testing.T, s *shelf) (mcp.Config, func() string) {
+			h := &hanging{next: streamable(newServer())}
+			return over(t, s, h), func() string { h.hangs.Store(true); return "x__two" }
+		},
+		"http, cut": func(t *testing.T, s *shelf) (mcp.Config, func() string) {
 			h := &hanging{next: streamable(newServer()), cuts: true}
-			return over(t, s, h), func() { h.hangs.Store(true) }
+			return over(t, s, h), func() string { h.hangs.Store(true); return "x__two" }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,8 +80,7 @@ func TestAServerThatHangsIsStartedAgain(t *testing.T) {
 			_, log := run(t, cfg)
 			s.wait(t)
 			log.until(t, "mcp server is there")
-			hang()
-			if got, err := s.call(t, "x__freeze"); err == nil || !strings.Contains(err.Error(), "isn't there now") {
+			if got, err := s.call(t, hang()); err == nil || !strings.Contains(err.Error(), "isn't there now") {
 				t.Errorf("the call that it hung in: %q, %v", got, err)
 			}
 			log.until(t, "mcp server is away")
