@@ -63,7 +63,7 @@ func TestACheckComesToAnEnd(t *testing.T) {
 		patterns += fmt.Sprintf(`"%d(x*)*y":{},`, i)
 	}
 	patterns += `"z":{}}}}}}`
-	numbers := strings.Repeat("1,", 20_000) + "1"
+	numbers := strings.Repeat("1,", 100_000) + "1" // minutes, where nothing bounds the doubling
 	for name, tt := range map[string]struct{ schema, args string }{
 		"doubling": {double, numbers},
 		"patterns": {patterns, `{"a":[{"1` + strings.Repeat("x", 40_000) + `":1}]}`},
@@ -78,7 +78,7 @@ func TestACheckComesToAnEnd(t *testing.T) {
 			args = `{"a":[` + args + `]}`
 		}
 		b.say(t, ledger.RoleAssistant, call("1", "t", args))
-		if took := time.Since(begin); took > 10*time.Second || len(b.results()) != 1 {
+		if took := time.Since(begin); took > time.Minute || len(b.results()) != 1 {
 			t.Errorf("%s: %v, %q", name, took, b.results())
 		}
 	}
