@@ -120,7 +120,7 @@ func TestABusyServerIsNoDeadOne(t *testing.T) {
 	srv.AddTool(&sdk.Tool{Name: "work", InputSchema: object}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		busy.Lock()
 		defer busy.Unlock()
-		<-time.After(2500 * time.Millisecond)
+		<-time.After(5 * time.Second)
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "worked"}}}, nil
 	})
 	missed := make(chan struct{}, 100)
@@ -138,7 +138,7 @@ func TestABusyServerIsNoDeadOne(t *testing.T) {
 	})
 	s := newShelf()
 	cfg := over(t, s, streamable(srv))
-	cfg.PingEvery, cfg.PingTime = 50*time.Millisecond, time.Second
+	cfg.PingEvery, cfg.PingTime = 50*time.Millisecond, 2*time.Second
 	_, log := run(t, cfg)
 	s.wait(t)
 	log.until(t, "mcp server is there")
