@@ -139,7 +139,7 @@ func (p *Provider) attempt(parent context.Context, h *host, req chatRequest, ch 
 	dog := newWatchdog(cancel)
 	defer dog.stop()
 	dog.arm(p.cfg.FirstTokenTimeout, errNoFirstToken)
-	w := p.await(ctx, h, req.Model, cancel)
+	w := p.await(ctx, h, req, cancel)
 	warm := p.watchLoading(parent, h, req.Model, w.loads)
 	defer warm()
 	s := &stream{ctx: ctx, ch: ch, dog: dog, idle: p.cfg.IdleTimeout, warm: warm, begun: w.begun, pressed: pressed(req)}

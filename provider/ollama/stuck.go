@@ -22,7 +22,7 @@ var errStuck = errors.New("no first token for long, after an answer was left in 
 
 const (
 	stuckMargin = time.Minute      // how long a first token may take beyond stuckTimes the longest time so far
-	stuckTimes  = 5                // that a call without company has waited
+	stuckTimes  = 5                // that a call without company has waited, more for a longer prompt
 	unloadTime  = 10 * time.Second // how long it is waited for that the model is gone
 )
 
@@ -30,15 +30,27 @@ const (
 type queue struct {
 	mu       sync.Mutex
 	left     map[string]bool // answers were left in the middle, and the model wasn't unloaded since
-	slowest  map[string]time.Duration
+	slowest  map[string]firstToken
 	speaking map[string]int // calls whose answers come
 	waiting  map[*wait]bool
 	mending  chan struct{} // has one in it while somebody unloads a model
 }
 
 func newQueue() queue {
-	return queue{left: map[string]bool{}, slowest: map[string]time.Duration{}, speaking: map[string]int{}, waiting: map[*wait]bool{},
+	return queue{left: map[string]bool{}, slowest: map[string]firstToken{}, speaking: map[string]int{}, waiting: map[*wait]bool{},
 		mending: make(chan struct{}, 1)}
+}
+
+// firstToken is how long a prompt of some bytes waited for the first token of its answer, without company.
+type firstToken struct {
+	took time.Duration
+	size int
+}
+
+// longest is how long a prompt of size bytes may take where nobody keeps its slot: a longer prompt is read for longer.
+func (f firstToken) longest(size int) time.Duration {
+	usual := float64(f.took) * max(1, float64(size)/float64(max(f.size, 1)))
+	return stuckMargin + time.Duration(stuckTimes*usual)
 }
 
 // wait is one call, from its start on.
@@ -47,24 +59,37 @@ type wait struct {
 	model  string
 	cancel context.CancelCauseFunc
 	begin  time.Time
+	size   int  // of the prompt, in bytes
 	alone  bool // no other call was under way when it began, and the model was in memory: how long it waits is the usual
 	spoke  bool
 	timer  *time.Timer // asks what it waits for; nil: nothing is suspected
 }
 
 // await notes a call that waits for its first token from now on. One that may wait in vain is ended with errStuck.
-func (p *Provider) await(ctx context.Context, h *host, model string, cancel context.CancelCauseFunc) *wait {
-	q := &h.queue
+func (p *Provider) await(ctx context.Context, h *host, req chatRequest, cancel context.CancelCauseFunc) *wait {
+	q, model := &h.queue, req.Model
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := &wait{q: q, model: model, cancel: cancel, begin: time.Now(), alone: len(q.waiting) == 0 && q.speaking[model] == 0}
+	w := &wait{q: q, model: model, cancel: cancel, begin: time.Now(), size: promptSize(req),
+		alone: len(q.waiting) == 0 && q.speaking[model] == 0}
 	q.waiting[w] = true
 	slowest, known := q.slowest[model]
-	d := stuckMargin + stuckTimes*slowest
+	d := slowest.longest(w.size)
 	if q.left[model] && known && (p.cfg.FirstTokenTimeout == 0 || d < p.cfg.FirstTokenTimeout) {
 		w.timer = time.AfterFunc(d, func() { p.doubt(ctx, h, w, d) })
 	}
 	return w
+}
+
+// promptSize counts what the model is to read, in bytes.
+func promptSize(req chatRequest) (n int) {
+	for _, m := range req.Messages {
+		n += len(m.Content)
+		for _, i := range m.Images {
+			n += len(i)
+		}
+	}
+	return n
 }
 
 // loads notes that the model is being loaded.
@@ -88,8 +113,8 @@ func (w *wait) begun() error {
 	w.spoke = true
 	delete(w.q.waiting, w)
 	w.q.speaking[w.model]++
-	if w.alone {
-		w.q.slowest[w.model] = max(w.q.slowest[w.model], time.Since(w.begin))
+	if took := time.Since(w.begin); w.alone && took >= w.q.slowest[w.model].took {
+		w.q.slowest[w.model] = firstToken{took, w.size}
 	}
 	if w.timer != nil {
 		w.timer.Stop()

@@ -142,6 +142,24 @@ func TestABusyServerIsNotStuck(t *testing.T) {
 			}
 		})
 	})
+	t.Run("with a prompt that is much longer", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, p := bubble(t, sim.Options{Answer: func(r sim.Request) sim.Reply {
+				reply := talkative(r)
+				if len(r.Last()) > 1000 {
+					reply.Delay = 3 * time.Minute
+				}
+				return reply
+			}})
+			leaves(t, p)
+			if got, err := ask(t, p, strings.Repeat("long ", 300), models.Spec{}); err != nil || got.text != "ok" {
+				t.Errorf("%q, %v", got.text, err)
+			}
+			if n := unloads(s); n != 0 {
+				t.Errorf("%d requests to unload", n)
+			}
+		})
+	})
 	t.Run("while it loads", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, p := bubble(t, sim.Options{Leaks: 1, Answer: func(r sim.Request) sim.Reply {
