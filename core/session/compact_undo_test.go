@@ -163,3 +163,23 @@ func TestDeathAtEveryCommitOfCompact(t *testing.T) {
 		}
 	})
 }
+
+// What is taken back may be more than the live window holds: where the path ends then stays in it, in the next life of the process too.
+func TestUndoOfAnAnswerBeyondTheWindow(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := &scripted{answer: func(_ context.Context, _ int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+			if said(turns[len(turns)-1]) == "long" {
+				return text(strings.Repeat("lorem ", 150)), nil
+			}
+			return text("ok"), nil
+		}}
+		small := func(c *session.Config) { c.WindowBytes = 1200 }
+		b := start(t, mem, p, small, commanded(mem))
+		b.tell("one", "long", "/undo")
+		b.stopLife()
+		b = start(t, mem, p, small, commanded(mem))
+		b.tell("two")
+		equal(t, "prompt", p.shown(len(p.prompts())-1), []string{"user one", "assistant ok", "user two"})
+		b.stopLife()
+	})
+}

@@ -59,10 +59,11 @@ func (l *live) dropBefore(start ledger.Seq) {
 	}
 }
 
-// trim moves the live window forward when it has grown beyond its size, down to half of it, but not beyond what prompts still need.
+// trim moves the live window forward when it has grown beyond its size, down to half of it, but not beyond what prompts still need. A
+// Batch that takes the path back leaves it to the next one: where the path then ends, the window must not have dropped.
 func (s *Stream) trim(b *Batch) {
 	l := s.live
-	if l.size <= s.m.cfg.WindowBytes {
+	if l.size <= s.m.cfg.WindowBytes || b.State.Tip < l.state.Tip {
 		return
 	}
 	path := l.turns()
