@@ -90,7 +90,7 @@ func (s *Stream) rewind(e *StoredEntry, j *job) []LogRecord {
 }
 
 // applyDelete takes a message back: what waits or runs ends withdrawn, and nothing of what it said stays, neither in its entry nor on
-// the log. What was answered stays answered.
+// the log. What was answered stays answered, and a link whose code is used is made.
 func (s *Stream) applyDelete(sig StoredEntry, e *StoredEntry, j *job) error {
 	next := *e
 	next.Deleted, next.Asides = true, nil
@@ -106,7 +106,7 @@ func (s *Stream) applyDelete(sig StoredEntry, e *StoredEntry, j *job) error {
 			recs = s.leaveOut(e.Turn)
 		}
 	}
-	withdrawn := e.State == EntryOpen || e.State == EntrySubmitted
+	withdrawn := (e.State == EntryOpen || e.State == EntrySubmitted) && e.Join == nil
 	switch {
 	case withdrawn:
 		next.State, next.End, next.Starts = EntryEnded, EndWithdrawn, 0

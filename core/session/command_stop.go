@@ -85,11 +85,11 @@ func (s *Stream) resumable() *job {
 	return nil
 }
 
-// olderOf takes out of what waits the messages that the author of e wrote before it.
+// olderOf takes out of what waits the messages that the author of e wrote before it, but for a link whose code is used.
 func (s *Stream) olderOf(e *StoredEntry) (older []StoredEntry) {
 	rest := s.waiting[:0:0]
 	for _, o := range s.waiting {
-		if o.State == EntryOpen && o.ID.Address == e.ID.Address && o.Inbound.Author.ID == e.Inbound.Author.ID && before(o.Inbound, e.Inbound) {
+		if o.State == EntryOpen && o.Join == nil && o.ID.Address == e.ID.Address && o.Inbound.Author.ID == e.Inbound.Author.ID && before(o.Inbound, e.Inbound) {
 			older = append(older, o)
 		} else {
 			rest = append(rest, o)

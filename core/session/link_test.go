@@ -403,3 +403,35 @@ func TestLinkedConversationsRetire(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// A link whose code is used is made, whatever is done to its message while the conversation that it joins is busy: nobody reads along there
+// of whom it wasn't told.
+func TestNothingTakesAUsedCodeBack(t *testing.T) {
+	for name, meddle := range map[string]func(link session.Inbound) session.Inbound{
+		"stop":   func(session.Inbound) session.Inbound { return msg(tg, "telegram:8", "/stop") },
+		"delete": deletion,
+		"edit":   func(link session.Inbound) session.Inbound { return edit(link, "/status") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				b := start(t, mem, echo(10*time.Second), linking(mem, "dm"))
+				code := b.code(dm)
+				b.speak(dm, "takes long")
+				link := b.speak(tg, "/link "+code)
+				b.speak(tg, "", func(in *session.Inbound) { *in = meddle(link) })
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				b.ended(link, session.EndNoticed)
+				b.speak(tg, "next")
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				slack := b.shown(dm)
+				if told := slack[len(slack)-3]; !strings.HasPrefix(told, "- Linked: ") {
+					t.Errorf("Slack is shown %q", slack)
+				}
+				equal(t, "Slack's end", slack[len(slack)-2:], []string{"Annie: next", "re: next"})
+				b.stopLife()
+			})
+		})
+	}
+}
