@@ -201,7 +201,7 @@ func (m *Manager) erase(ctx context.Context, v SmallValue) error {
 	}
 	m.evict(g.Threads)
 	for _, a := range g.Addresses {
-		err := m.hollow(ctx, g, a, v.Key)
+		err := m.hollow(ctx, g, a)
 		var corrupt *CorruptError
 		if errors.As(err, &corrupt) { // one that can't be read mustn't keep the others
 			m.cfg.Logger.Error("entry unreadable", observe.KeyAddress, string(a), observe.KeyError, err)
@@ -243,7 +243,7 @@ const hollowPage = 100
 
 // hollow empties the entries of an address that belong to what is deleted. Their keys stay: a message that is delivered again is
 // still a duplicate.
-func (m *Manager) hollow(ctx context.Context, g grave, a Address, fresh string) error {
+func (m *Manager) hollow(ctx context.Context, g grave, a Address) error {
 	for after := ""; ; {
 		page, err := m.cfg.Store.Entries(ctx, a, after, hollowPage)
 		if err != nil || len(page) == 0 {
@@ -251,7 +251,7 @@ func (m *Manager) hollow(ctx context.Context, g grave, a Address, fresh string) 
 		}
 		b := Batch{ID: NewBatchID()}
 		for _, e := range page {
-			if g.holds(e.Entry, fresh) && !e.hollowed() {
+			if g.holds(e.Entry) && !e.hollowed() {
 				b.Entries = append(b.Entries, EntryWrite{Rev: e.Rev, Entry: e.hollow()})
 			}
 		}
@@ -269,14 +269,15 @@ func (m *Manager) hollow(ctx context.Context, g grave, a Address, fresh string) 
 	}
 }
 
-// holds reports whether an entry belongs to what is deleted. What still waits doesn't: it is for the thread that follows.
-func (g grave) holds(e Entry, fresh string) bool {
+// holds reports whether an entry belongs to what is deleted. What still waits doesn't: it is for the thread that follows. Nor does what
+// belongs to another conversation, such as one that a linked place had before.
+func (g grave) holds(e Entry) bool {
 	switch {
 	case e.State.Waits():
 		return false
-	case slices.Contains(g.Threads, e.Thread):
-		return true
-	case g.Only || e.Thread.String() == fresh:
+	case e.Thread != ledger.ThreadID{}:
+		return slices.Contains(g.Threads, e.Thread)
+	case g.Only:
 		return false
 	case e.ID.Address == g.Command.Address:
 		return !before(g.Command, e.Inbound)

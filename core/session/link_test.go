@@ -435,3 +435,32 @@ func TestNothingTakesAUsedCodeBack(t *testing.T) {
 		})
 	}
 }
+
+// Who deletes the conversation that places share deletes nothing of what one of them had before: a message of that can still be taken back.
+func TestADeletionLeavesWhatALinkedPlaceHadBefore(t *testing.T) {
+	for by, prefix := range map[session.Address]string{dm: "!", tg: "/"} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			b := start(t, mem, echo(0), linking(mem, "dm"))
+			kept, secret := b.speak(tg, "kept"), b.speak(tg, "secret")
+			b.speak(dm, "shared")
+			b.speak(tg, "/link "+b.code(dm))
+			ours := b.speak(tg, "ours")
+			b.speak(by, prefix+"forget")
+			b.speak(by, prefix+"forget yes")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if e := b.entry(ours); !e.Deleted || e.Inbound.Text != "" {
+				t.Errorf("%s: of what was deleted, %q is left", by, e.Inbound.Text)
+			}
+			if e := b.entry(kept); e.Deleted || e.Inbound.Text != "kept" {
+				t.Errorf("%s: of what was not deleted, %q is left", by, e.Inbound.Text)
+			}
+			b.accept(deletion(secret))
+			b.speak(tg, "/unlink")
+			if got := b.log(tg); got[0] != "user kept" || got[2] != "user " {
+				t.Errorf("%s: Telegram's own log is %q", by, got)
+			}
+			b.stopLife()
+		})
+	}
+}
