@@ -33,9 +33,6 @@ func (s *Stream) group(first StoredEntry) (members []StoredEntry, ok bool) {
 		s.waiting = append(s.waiting, e)
 		members = append(members, e)
 	}
-	for _, e := range members {
-		delete(s.settles, e.ID)
-	}
 	return members, true
 }
 

@@ -360,3 +360,28 @@ func TestATurnThatGrowsTooLarge(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// A group that settles while something else is answered doesn't wait once more behind that, whether or not both would fit one turn.
+func TestAGroupSettlesDuringAnotherTurn(t *testing.T) {
+	for name, settle := range map[string]time.Duration{"later": 2 * time.Second, "before": 500 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				b := start(t, mem, echo(5*time.Second))
+				slow := func(in *session.Inbound) { in.SettleFor = settle }
+				row := []later{{0, msg(dm, "slack:U1", "one")}, {4 * time.Second, msg(dm, "slack:U1", strings.Repeat("two ", 12<<10))},
+					{time.Millisecond, msg(dm, "slack:U1", "three", grouped("g", slow))},
+					{time.Millisecond, msg(dm, "slack:U1", strings.Repeat("four ", 12<<10), grouped("g", slow))}}
+				b.say(row)
+				time.Sleep(11 * time.Second)
+				synctest.Wait()
+				for _, l := range row {
+					b.ended(l.in, session.EndAnswered)
+				}
+				if n := len(b.p.prompts()); n != 3 {
+					t.Errorf("%d calls", n)
+				}
+				b.stopLife()
+			})
+		})
+	}
+}

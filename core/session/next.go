@@ -23,6 +23,7 @@ func (s *Stream) next() *job {
 	s.rest = 0
 	for _, at := range s.places() {
 		if j := s.nextAt(at); j != nil {
+			s.rest = 0 // once the job is done, it is looked at anew how long to wait
 			return j
 		}
 	}
@@ -89,6 +90,7 @@ func (s *Stream) remove(match func(StoredEntry) bool) *job {
 	for _, e := range s.waiting {
 		if match(e) {
 			j.entries = append(j.entries, e)
+			delete(s.settles, e.ID)
 		} else {
 			rest = append(rest, e)
 		}
