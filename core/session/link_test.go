@@ -464,3 +464,17 @@ func TestADeletionLeavesWhatALinkedPlaceHadBefore(t *testing.T) {
 		})
 	}
 }
+
+// A question that comes too late is shown at the other place as its author's, as any other is.
+func TestALateQuestionIsAttributed(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), linking(mem, "dm"))
+		b.speak(dm, "hi")
+		b.speak(tg, "/link "+b.code(dm))
+		b.speak(tg, "still there?", func(in *session.Inbound) { in.At = in.At.Add(-19 * time.Hour) })
+		if got := b.last(dm); got != "Annie: still there?" {
+			t.Errorf("Slack is shown %q", got)
+		}
+		b.stopLife()
+	})
+}

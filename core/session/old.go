@@ -58,6 +58,7 @@ func (s *Stream) overdue(j *job) (over bool, err error) {
 // readLate makes the artifacts of a late question, its files included: later they may be gone.
 func (s *Stream) readLate(j *job) (arts []artifact.Artifact, err error) {
 	var lines []string
+	s.named(j)
 	err = s.apart(j, func() (err error) {
 		j.files, lines, err = s.attach(s.m.turns, j)
 		return err
@@ -83,7 +84,7 @@ func (s *Stream) unanswered(j *job, arts []artifact.Artifact) ledger.Turn {
 	if !plainParts(j.parts) {
 		t.Parts = j.parts
 	}
-	if in.Place != "" {
+	if in.Place != "" || s.linked(j.addr) {
 		t.Speaker = speaker(in.Author)
 	}
 	for i := range j.entries {
