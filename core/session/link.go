@@ -282,7 +282,7 @@ func (s *Stream) bindings(as []Address) (map[Address]AddressState, error) {
 // parting is the binding of an address that goes back to what it had before it was linked, or to a fresh conversation.
 func (s *Stream) parting(a Address, st AddressState, by EntryID) (Binding, error) {
 	own := st.Binding.Own
-	next := Binding{Thread: own.Thread, From: 1, Back: own.Back, Left: own.Left, MovedTo: st.Binding.MovedTo, Gone: st.Binding.Gone,
+	next := Binding{Thread: own.Thread, From: 1, Back: own.Back, Left: own.Left, MovedTo: st.Binding.MovedTo, Gone: st.Binding.Gone && a != by.Address,
 		Leg: st.Binding.Leg + 1}
 	t, _, ok, err := s.m.cfg.Store.Thread(context.Background(), own.Thread)
 	switch {

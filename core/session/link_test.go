@@ -478,3 +478,23 @@ func TestALateQuestionIsAttributed(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// Who comes back and ends the link with their first words is served again.
+func TestUnlinkByWhoWasGone(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), linking(mem, "dm"))
+		b.speak(dm, "hi")
+		b.speak(tg, "/link "+b.code(dm))
+		st := at(t, mem, tg)
+		st.Binding.Gone = true
+		gone := session.Batch{ID: session.NewBatchID(), Bindings: []session.BindingWrite{{Address: tg, Rev: st.BindingRev, Binding: st.Binding}}}
+		if _, err := session.CommitWait(t.Context(), mem, gone); err != nil {
+			t.Fatal(err)
+		}
+		b.speak(tg, "/unlink")
+		if at(t, mem, tg).Binding.Gone {
+			t.Error("nothing is delivered there any more")
+		}
+		b.stopLife()
+	})
+}
