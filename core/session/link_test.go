@@ -498,3 +498,25 @@ func TestUnlinkByWhoWasGone(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// Where one of three places leaves, the others aren't told that nobody reads along any more.
+func TestOneOfThreePlacesLeaves(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		const third = session.Address("telegram:9")
+		b := start(t, mem, echo(0), linking(mem, "dm"))
+		b.speak(dm, "hi")
+		b.speak(tg, "/link "+b.code(dm))
+		b.speak(third, "/link "+b.code(dm))
+		b.speak(tg, "/unlink")
+		for _, a := range []session.Address{dm, third} {
+			if got := b.last(a); got != "- On Telegram: This chat has left the conversation; others still share it." {
+				t.Errorf("%s is shown %q", a, got)
+			}
+		}
+		b.speak(dm, "!unlink")
+		if got := b.last(third); got != "- On Slack: The link between these places has ended." {
+			t.Errorf("the last one is shown %q", got)
+		}
+		b.stopLife()
+	})
+}
