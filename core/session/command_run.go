@@ -31,7 +31,7 @@ func (s *Stream) isCommand(e StoredEntry) bool {
 // urgent reports whether a waiting message is a command that runs beside a turn, of somebody who isn't turned away.
 func (s *Stream) urgent(e StoredEntry) bool {
 	name, args, ok := s.m.parse(e.Inbound)
-	return ok && e.State == EntryOpen && e.Refusal == "" && s.m.cfg.Commander.Now(name, args)
+	return ok && e.State == EntryOpen && e.Refusal == "" && s.m.cfg.Commander.Now(name, args) && !s.joining(e.ID.Address)
 }
 
 // command does what a message asks of the bot itself. over is false where an answer follows: then the job has its turn.

@@ -208,7 +208,7 @@ func (s *Stream) besideTurn(j, run *job, err error) {
 
 // overNow reports whether a waiting message is beyond a limit, so that its author needn't wait to hear it.
 func (s *Stream) overNow(e StoredEntry) bool {
-	return e.Over != "" && e.State == EntryOpen && e.Refusal == ""
+	return e.Over != "" && e.State == EntryOpen && e.Refusal == "" && !s.joining(e.ID.Address)
 }
 
 // sideTime is how long commands beside a turn may still take when it has ended; those that need longer begin anew in the queue.

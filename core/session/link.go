@@ -179,6 +179,11 @@ func (st AddressState) joining(own ledger.ThreadID, last ledger.Seq, to Join) Bi
 	return next
 }
 
+// joining reports whether an address waits to be taken in: what is written there waits behind that, and has no rights here before.
+func (s *Stream) joining(a Address) bool {
+	return slices.ContainsFunc(s.waiting, func(e StoredEntry) bool { return e.Join != nil && e.ID.Address == a })
+}
+
 // join takes an address in whose code was used: its message ends with a line there, and the other places are told, too.
 func (s *Stream) join(j *job) error {
 	with, err := s.m.cfg.Store.Address(s.m.turns, j.first().Join.With)
