@@ -138,13 +138,20 @@ func (v venue) expected(r row, command, who string) (all []string) {
 
 // alike reports whether the bot said what was expected, in whatever order; … stands for anything.
 func alike(want, got []string) bool {
-	return slices.EqualFunc(want, got, func(w, g string) bool {
+	rest := slices.Clone(got)
+	for _, w := range want {
 		parts := strings.Split(w, "…")
 		for i, p := range parts {
 			parts[i] = regexp.QuoteMeta(p)
 		}
-		return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$").MatchString(strings.TrimSpace(g))
-	})
+		re := regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$")
+		i := slices.IndexFunc(rest, func(g string) bool { return re.MatchString(strings.TrimSpace(g)) })
+		if i < 0 {
+			return false
+		}
+		rest = slices.Delete(rest, i, i+1)
+	}
+	return len(rest) == 0
 }
 
 // cell is one command at one venue.

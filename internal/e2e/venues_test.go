@@ -120,7 +120,7 @@ func telegramSeat(w *world, user telegram.User, chat int64, topic int) *seat {
 			case l.Chat != chat || l.Topic != topic:
 			case l.Action == "document":
 				out = append(out, "[file] "+l.File.Name)
-			case l.Action == "send":
+			case l.Action == "send" && !isSign(l):
 				out = append(out, l.Text)
 			}
 		}

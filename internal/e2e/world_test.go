@@ -271,11 +271,11 @@ func posted(channel, thread, text string) func([]slack.Line) bool {
 	}
 }
 
-// sent reports whether the bot has sent a text to a place in Telegram.
+// sent reports whether the bot has sent a text to a place in Telegram; "" stands for any, but for a sign.
 func sent(chat int64, topic int, text string) func([]telegram.Line) bool {
 	return func(lines []telegram.Line) bool {
 		for _, l := range lines {
-			if l.Action == "send" && l.Chat == chat && l.Topic == topic && strings.Contains(l.Text, text) {
+			if l.Action == "send" && l.Chat == chat && l.Topic == topic && strings.Contains(l.Text, text) && (text != "" || !isSign(l)) {
 				return true
 			}
 		}
