@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orebot/core/artifact"
-	"orebot/core/ledger"
 	"orebot/core/loop"
 	"orebot/core/observe"
 )
@@ -218,85 +217,4 @@ func (s *Stream) heardBefore(j *job) ([]StoredEntry, error) {
 	return slices.DeleteFunc(heard, func(e StoredEntry) bool {
 		return e.Inbound.Order >= j.first().Inbound.Order || e.Inbound.Group != "" && e.Inbound.Group == j.first().Inbound.Group
 	}), nil
-}
-
-// recount puts what was said before a job on the log, in one Batch that notes it as used: turns of their own, attributed, oldest first.
-func (s *Stream) recount(j *job, list []above, heard []StoredEntry) error {
-	size, from := 0, len(list)
-	for from > 0 && size <= maxAboveBytes {
-		from--
-		size += min(len(list[from].text), maxAboveText)
-	}
-	var turns []ledger.Turn
-	var recs []LogRecord
-	st := s.live.state
-	b := Batch{}
-	for _, a := range list[from:] {
-		if blank(a.text) {
-			continue
-		}
-		t := ledger.Turn{
-			ID: ledger.TurnID{Thread: s.thread, Seq: st.Last + ledger.Seq(len(recs)) + 1}, Parent: st.Tip, Role: ledger.RoleUser,
-			Time: time.Now().UTC(), Provenance: string(j.addr), Author: a.author.ID, Speaker: speaker(a.author),
-			Artifacts: []artifact.Artifact{artifact.Text{Content: clip(a.text, maxAboveText)}},
-		}
-		if a.own {
-			t.Author, t.Speaker = "", "you, earlier"
-		}
-		if a.heard != nil {
-			t.Entries = []string{a.heard.ID.String()}
-			a.heard.Thread, a.heard.Turn = s.thread, t.ID.Seq
-		}
-		st.Tip = t.ID.Seq
-		turns, recs = append(turns, t), append(recs, turnRecord(t))
-		if a.message != "" {
-			b.Index = append(b.Index, IndexWrite{j.addr, a.message, MessageRef{Thread: s.thread, Seq: t.ID.Seq}})
-		}
-	}
-	if len(recs) == 0 && len(heard) == 0 {
-		return nil
-	}
-	index := b.Index
-	b = s.batch(recs...)
-	b.Index = index
-	for i := range heard {
-		e := heard[i].Entry
-		e.State = EntryUsed
-		b.Entries = append(b.Entries, EntryWrite{Rev: heard[i].Rev, Entry: e})
-	}
-	if err := s.bind(&b, j.addr); err != nil {
-		return err
-	}
-	s.noteWriter(&b, j.first().Inbound.Author.ID)
-	for _, t := range turns {
-		if t.Author != "" {
-			s.noteWriter(&b, t.Author)
-			s.m.alsoWrites(j.addr, t.Author)
-		}
-	}
-	if err := s.commit(b); err != nil {
-		return err
-	}
-	ctx := loop.WithThreadID(loop.WithProvenance(context.Background(), string(j.addr)), s.thread.String())
-	for _, t := range turns {
-		s.live.step.Emit(ctx, loop.TurnCompleteEvent{Turn: t, Ctx: ctx})
-	}
-	return nil
-}
-
-// alsoWrites takes down that somebody else has written at an address.
-func (m *Manager) alsoWrites(a Address, author string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if p := m.places[a]; p != nil {
-		p.note(author, false)
-	}
-}
-
-// speaker is the name that the model knows somebody by.
-func speaker(a Author) string {
-	if a.Name != "" {
-		return a.Name
-	}
-	return a.ID
 }

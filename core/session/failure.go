@@ -40,6 +40,11 @@ func (s *Stream) failed(ctx context.Context, j *job, err error, try int, begin t
 		j.remade++
 		return false, errChanged
 	}
+	return s.callFailed(ctx, j, err, try, begin)
+}
+
+// callFailed decides what follows a call of the model that brought no answer.
+func (s *Stream) callFailed(ctx context.Context, j *job, err error, try int, begin time.Time) (over bool, left error) {
 	kind := provider.KindOf(err)
 	if kind == provider.KindTooLong && s.squeeze(j) {
 		s.log(j).Warn("history shortened", observe.KeyError, err)
