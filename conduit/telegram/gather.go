@@ -26,9 +26,11 @@ const longUnits = maxUnits / 2
 type piece struct {
 	album   string // media_group_id
 	forward bool
-	comment bool // its author's own words, or just a call of the bot, not about another message, and no command: there may be forwards behind it, or before
-	units   int  // length of its whole text
-	opens   rune // what its text begins with
+	own     bool  // its author's own words, or just a call of the bot, and no command: a long one may go on in the next message
+	comment bool  // own words that aren't about another message: there may be forwards behind them, or before
+	reply   int64 // the message that it is about; 0: none, -1: one of another chat
+	units   int   // length of its whole text
+	opens   rune  // what its text begins with
 	date    int64
 }
 
@@ -36,8 +38,21 @@ func (m *message) piece(t reading) piece {
 	text, _ := m.said()
 	p := piece{album: m.Album, forward: m.Forward != nil, units: units16(text), date: m.Date}
 	p.opens, _ = utf8.DecodeRuneInString(text)
-	p.comment = m.Text != "" && !p.forward && m.ReplyTo == nil && m.Elsewhere == nil && !t.command && !commandLike(t.text)
+	p.own = m.Text != "" && !p.forward && !t.command && !commandLike(t.text)
+	p.reply = m.about()
+	p.comment = p.own && p.reply == 0
 	return p
+}
+
+// about names the message that this one replies to of its writer's own accord. In a forum's topic each message replies to its making.
+func (m *message) about() int64 {
+	switch r := m.reply(); {
+	case r != nil:
+		return r.ID
+	case m.Elsewhere != nil:
+		return -1
+	}
+	return 0
 }
 
 // commandLike reports whether a text may be a command, which is to take effect at once.
@@ -65,7 +80,7 @@ type act struct {
 //
 //   - The messages of an album have its media_group_id.
 //   - A text of more than half of what a message holds may go on in the next one of its author. Where it is as long as a message can be,
-//     the next one goes on without a gap.
+//     the next one goes on without a gap. Of a reply that was cut, each message replies to the same one, or the first alone does.
 //   - Forwards belong to the comment before them and to the one behind them, which ends the act, if one author sent all of them within
 //     two seconds of each other. Clients send the comment first; it is read last, behind what it is about.
 //
@@ -100,6 +115,9 @@ func (g *gatherer) join(in *session.Inbound, p piece, now time.Time) {
 	case going:
 		next.group, next.call, next.before = was.group, called(was.call, in.Call), was.before
 		in.Continues = was.cutAt(p)
+		if p.reply != 0 {
+			in.Quotes = nil // the message before says it
+		}
 	case !p.begins():
 		return
 	}
@@ -162,7 +180,9 @@ func (g *gatherer) wait(p piece, joined bool) time.Duration {
 }
 
 // begins reports whether more may follow the piece.
-func (p piece) begins() bool { return p.album != "" || p.forward || p.comment }
+func (p piece) begins() bool {
+	return p.album != "" || p.forward || p.comment || p.own && p.units > longUnits
+}
 
 // takes reports whether a piece goes on with the act.
 func (a act) takes(p piece) bool {
@@ -174,16 +194,16 @@ func (a act) takes(p piece) bool {
 		return false
 	case p.forward:
 		return a.last.comment || a.last.forward
-	case a.last.forward, a.last.units > longUnits:
+	case a.last.forward:
 		return p.comment
 	}
-	return false
+	return a.last.units > longUnits && p.own && (p.reply == 0 || p.reply == a.last.reply)
 }
 
 // cutAt reports whether the text was cut in the middle of a line right before p: the part before it is full, but for a character that
 // would have been torn.
 func (a act) cutAt(p piece) bool {
-	if !p.comment || !a.last.comment {
+	if !p.own || !a.last.own {
 		return false
 	}
 	return a.last.units == maxUnits || a.last.units == maxUnits-1 && p.opens > 0xffff

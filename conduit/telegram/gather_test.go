@@ -30,6 +30,23 @@ func mentioned(m *message) {
 }
 func groupForward(m *message) { inGroup(m); forwarded(m) }
 
+// inTopic puts a message into a topic that the bot made, where what replies to nothing replies to its making.
+func inTopic(m *message) {
+	m.Chat, m.Thread, m.IsTopic = chat{ID: -1005, Type: "supergroup"}, 33, true
+	m.ReplyTo = &replied{ID: 33, From: &user{ID: ore.ID}, TopicCreated: []byte(`{"name":"t"}`)}
+}
+func mentionedInTopic(m *message) { mentioned(m); inTopic(m) }
+func topicForward(m *message)     { inTopic(m); forwarded(m) }
+func toBot(m *message) {
+	inGroup(m)
+	m.ReplyTo = &replied{ID: 1, From: &user{ID: ore.ID}, words: words{Text: "x"}}
+}
+func asked(m *message) {
+	inGroup(m)
+	m.Text = "/ask@OreBot " + m.Text
+	m.Entities = []entity{{"bot_command", 0, 11, nil}}
+}
+
 // gather makes the inbounds of a row of messages.
 func gather(t *testing.T, row []said) []session.Inbound {
 	g := newGatherer(commentWait)
@@ -94,6 +111,13 @@ func TestGather(t *testing.T) {
 		"comment, forward too late":        {[]said{{7, "see", 0, nil}, {7, "f", 1600, forwarded}}, "1 2"},
 		"forwards in a group":              {[]said{{7, "f", 0, groupForward}, {7, "see", 100, mentioned}}, "- 2"},
 		"talk in a group":                  {[]said{{7, "see", 0, inGroup}, {7, "f", 100, groupForward}}, "- -"},
+		"mention in a topic, forwards":     {[]said{{7, "see", 0, mentionedInTopic}, {7, "f", 100, topicForward}}, "1 1"},
+		"cut paste in a topic":             {[]said{{7, strings.Repeat("y", maxUnits-8), 0, mentionedInTopic}, {7, "rest", 99, inTopic}}, "1 1+"},
+		"cut reply":                        {[]said{{7, full, 0, toBot}, {7, full, 99, inGroup}, {7, "rest", 99, inGroup}}, "1 1+ 1+"},
+		"cut reply, each a reply":          {[]said{{7, full, 0, toBot}, {7, "rest", 99, toBot}}, "1 1+"},
+		"cut, then a reply":                {[]said{{7, full, 0, nil}, {7, "so?", 99, replying}}, "1 -"},
+		"reply to somebody, talk":          {[]said{{7, full, 0, func(m *message) { inGroup(m); replying(m) }}, {7, "rest", 99, inGroup}}, "- -"},
+		"cut behind ask":                   {[]said{{7, strings.Repeat("y", maxUnits-12), 0, asked}, {7, "rest", 99, inGroup}}, "1 1+"},
 		"mention with a cut paste":         {[]said{{7, strings.Repeat("y", maxUnits-8), 0, mentioned}, {7, "rest", 99, inGroup}}, "1 1+"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -99,3 +99,28 @@ func TestAnAlbumsCaptionMayComeLast(t *testing.T) {
 		}
 	})
 }
+
+// A question that the client cut is one in a forum's topic too, where each message replies to the topic's making, and so is a reply to
+// the bot of which only the first message is one. Its quote is told once.
+// Facts A2.5, A2.9.
+func TestCutQuestionsOfGroups(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		l := b.start(func(c *Config) { c.Gather = commentWait })
+		forum := b.AddSupergroup("F", true)
+		topic := b.AddTopic(forum, "Go", b.Bot())
+		b.Say(b.ada, forum, "@OreBot "+strings.Repeat("y", maxUnits-8), sim.Topic(topic))
+		b.Say(b.ada, forum, "the rest.", sim.Topic(topic))
+		time.Sleep(10 * time.Second)
+		b.Say(b.ada, forum, "@OreBot hi")
+		time.Sleep(10 * time.Second)
+		lines := b.Transcript()
+		answer := sim.ReplyTo(lines[len(lines)-1].Message)
+		b.Say(b.ada, forum, strings.Repeat("z", maxUnits), answer)
+		b.Say(b.ada, forum, "more.", answer)
+		l.rest(10 * time.Second)
+		prompts := b.model.prompts()
+		if len(prompts) != 3 || !strings.HasSuffix(prompts[0], "yythe rest.") || !strings.HasSuffix(prompts[2], "zzmore.") {
+			t.Fatalf("%d turns: %.9000q", len(prompts), prompts)
+		}
+	})
+}

@@ -51,7 +51,7 @@ func commanded(cmd, rest string, private bool) reading {
 	case cmd == "start" && !payload.MatchString(rest):
 		r.text = "/start"
 	case cmd == "ask":
-		r.text, r.call = rest, session.CallMention
+		r.text, r.call, r.command = rest, session.CallMention, false
 	}
 	if private {
 		r.call = session.CallDirect
