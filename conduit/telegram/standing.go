@@ -71,7 +71,8 @@ func (p *poller) added(s standing) []session.Inbound {
 // maxTopics is how many topics of a chat are looked through.
 const maxTopics = 1000
 
-// stops returns a stop for each conversation of a chat, in the name of who shut the bot out.
+// stops returns a stop for each conversation of a chat, in the name of who shut the bot out, and for each whose question waits in one:
+// nobody can read its answer.
 func (p *poller) stops(ctx context.Context, s standing) ([]session.Inbound, error) {
 	chat := string(place{chat: p.moves.first(s.chat)}.address())
 	list, err := p.cfg.Store.Places(ctx, Name, session.Address(chat[:len(chat)-1]), maxTopics)
@@ -83,16 +84,40 @@ func (p *poller) stops(ctx context.Context, s standing) ([]session.Inbound, erro
 		if string(a) != chat && !strings.HasPrefix(string(a), chat+"/") {
 			continue
 		}
-		in := session.Inbound{
-			Key: decimal(s.chat) + "/shut/" + decimal(s.date), Address: a, Author: s.by.author(), Call: session.CallCommand,
-			Order: movedOrder + movedOrder, Signal: session.SignalButton, Action: "stop", At: dated(s.date),
+		waiting, err := p.cfg.Store.Waiting(ctx, a)
+		if err != nil {
+			return nil, fmt.Errorf("telegram: what waits at %s: %w", a, err)
 		}
-		if where, err := parseAddress(a); err == nil && !where.private() {
-			in.Place = idOf(where.chat)
-		}
-		out = append(out, in)
+		out = append(out, s.stopAll(a, waiting)...)
 	}
 	return out, nil
+}
+
+// stopAll returns a stop of who shut the bot out, and one of each other author of what waits.
+func (s standing) stopAll(a session.Address, waiting []session.StoredEntry) []session.Inbound {
+	by := s.by.author()
+	out, told := []session.Inbound{s.stop(a, by)}, map[string]bool{by.ID: true}
+	for _, e := range waiting {
+		if who := e.Inbound.Author; !told[who.ID] {
+			told[who.ID] = true
+			out = append(out, s.stop(a, who))
+		}
+	}
+	return out
+}
+
+// stop is somebody's stop of all that they have asked at an address. In a group only administrators shut the bot out, and Telegram tells
+// a bot that is out no more who they are.
+func (s standing) stop(a session.Address, who session.Author) session.Inbound {
+	in := session.Inbound{
+		Key: decimal(s.chat) + "/shut/" + decimal(s.date) + "/" + who.ID, Address: a, Author: who, Call: session.CallCommand,
+		Order: movedOrder + movedOrder, Signal: session.SignalButton, Action: "stop", At: dated(s.date),
+	}
+	if where, err := parseAddress(a); err == nil && !where.private() {
+		in.Place = idOf(where.chat)
+		in.Author.Admin = who.Admin || who.ID == idOf(s.by.ID)
+	}
+	return in
 }
 
 // rover is a Poster that follows chats that moved, and stays away from those that don't want the bot.

@@ -98,18 +98,21 @@ func TestAGroupMovesInMidAnswer(t *testing.T) {
 	}
 }
 
-// Who blocks the bot or throws it out gets nothing, what is being done there stops, and all is well again afterwards.
+// Who blocks the bot or throws it out gets nothing, what is being done there stops, whoever had asked, and all is well again afterwards.
 // Facts A6.13, E.8; report 38.
 func TestTelegramShutsTheBotOutAndIn(t *testing.T) {
 	w := newWorld(t, options{answer: lastLine})
 	d := w.start().ready()
-	bob := w.telegram.AddUser("Bob", "bob")
+	bob, cy, dan := w.telegram.AddUser("Bob", "bob"), w.telegram.AddUser("Cy", "cy"), w.telegram.AddUser("Dan", "dan")
 	chat, group := w.telegram.PrivateChat(bob), w.telegram.AddSupergroup("G", false)
+	w.telegram.Promote(group, cy, "administrator")
 	w.telegram.Say(bob, chat, "lost")
 	w.telegram.Say(bob, group, "@OreBot lost too")
 	eventually(t, "the model is asked", func() bool { return len(w.ollama.Chats()) == 2 })
+	w.telegram.Say(dan, group, "@OreBot lost as well")
+	eventually(t, "a question waits", func() bool { return w.queued() == 3 })
 	w.telegram.Block(bob)
-	w.telegram.Kick(group, bob)
+	w.telegram.Kick(group, cy)
 	eventually(t, "nothing waits", w.idle)
 	if got := append(w.shown(chat), w.shown(group)...); len(got) > 0 || len(w.telegram.Calls("sendMessage")) > 0 {
 		t.Errorf("it still speaks: %q", got)
