@@ -45,6 +45,11 @@ func (e *callError) says(texts ...string) bool {
 // wait is how long the server asked to be left alone.
 func (e *callError) wait() time.Duration { return time.Duration(e.retryAfter) * time.Second }
 
+// final reports whether the server has refused the call, so that another try of it comes to the same.
+func (e *callError) final() bool {
+	return e.dead || !e.odd && e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
+}
+
 // What descriptions mean for a part.
 var (
 	saysMalformed = []string{"can't parse entities", "can't parse messageentity", "entity url", "entity begins", "entity ends",

@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,8 +52,7 @@ func (t *Telegram) menu(ctx context.Context, scope string, want []Command) error
 			return nil
 		}
 		e := asCall(err)
-		refused := !e.odd && e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
-		if refused || try == menuTries || sleep(ctx, max(wait.next(), e.wait())) != nil {
+		if e.final() || try == menuTries || sleep(ctx, max(wait.next(), e.wait())) != nil {
 			return err
 		}
 	}

@@ -69,9 +69,12 @@ func (a *API) Fetch(ctx context.Context, at session.Address, att session.Attachm
 	}
 }
 
-// locate asks where a file is.
+// locate asks where a file is, as soon as Telegram lets it.
 func (a *API) locate(ctx context.Context, id string) (fileInfo, error) {
 	raw, err := a.call(ctx, "getFile", tgbotapi.Params{"file_id": id})
+	for err != nil && asCall(err).code == http.StatusTooManyRequests && sleep(ctx, max(asCall(err).wait(), time.Second)) == nil {
+		raw, err = a.call(ctx, "getFile", tgbotapi.Params{"file_id": id})
+	}
 	if err != nil {
 		return fileInfo{}, notGiven(asCall(err))
 	}

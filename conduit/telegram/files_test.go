@@ -73,7 +73,7 @@ func TestFilesThatCannotBeFetched(t *testing.T) {
 		}, textGone, false},
 		"html":             {func(s *fault.Script) { s.Next("getFile", badGateway) }, textNotNow, true},
 		"no path":          {func(s *fault.Script) { s.Next("getFile", fault.Fault{Status: 200, Body: `{"ok":true,"result":{}}`}) }, textNotNow, true},
-		"flood":            {func(s *fault.Script) { s.Next("getFile", sim.Refusal(429, "Too Many Requests: retry after 9")) }, textNotNow, true},
+		"flood":            {func(s *fault.Script) { s.Next("getFile", sim.TooMany(2*fetchTimeout)) }, textNotNow, true},
 		"expired for good": {func(s *fault.Script) { s.Next("file", notFound, notFound) }, textGone, false},
 		"cut":              {func(s *fault.Script) { s.Next("file", times(3, fault.Fault{Reset: true})...) }, textNotNow, true},
 		"cut at the end":   {func(s *fault.Script) { s.Next("file", times(3, fault.Fault{Cut: true})...) }, textNotNow, true},

@@ -53,7 +53,12 @@ func (a *API) administrators(ctx context.Context, chat int64) (map[string]bool, 
 	if ids, ok := a.admins.fresh(chat, time.Now()); ok {
 		return ids, nil
 	}
-	raw, err := a.call(ctx, "getChatAdministrators", tgbotapi.Params{"chat_id": decimal(chat)})
+	params := tgbotapi.Params{"chat_id": decimal(chat)}
+	a.readdress(params)
+	if err := sleep(ctx, a.pauses.Left(params["chat_id"])); err != nil {
+		return nil, err
+	}
+	raw, err := a.call(ctx, "getChatAdministrators", params)
 	var list []struct {
 		User user `json:"user"`
 	}

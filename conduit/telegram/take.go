@@ -171,8 +171,11 @@ func (p *poller) unstorable(ctx context.Context, o outcome) error {
 	return p.setAside(ctx, o.raw, o.err)
 }
 
-// maxPresses is how many presses are answered at once.
-const maxPresses = 32
+// maxPresses is how many presses are answered at once: those of a whole batch. pressTries is how often one is tried to be answered.
+const (
+	maxPresses = 100
+	pressTries = 4
+)
 
 // buttons answers presses, so that the button stops spinning, beside the polling. It never holds that up: when too many are on their
 // way, the next ones are left to Telegram, which gives them up after 150 s.
@@ -187,13 +190,21 @@ func newButtons(t *Telegram) buttons {
 	return b
 }
 
-// answer answers one press. A refusal is of no interest: the query may be too old.
+// answer answers one press, beside everything else.
 func (b buttons) answer(ctx context.Context, id string) {
 	b.g.TryGo(func() error {
-		if _, err := b.cfg.API.call(ctx, "answerCallbackQuery", tgbotapi.Params{"callback_query_id": id}); err != nil {
-			b.log.Debug("button not answered", observe.KeyError, err)
+		wait := backoff{min: time.Second, max: time.Minute}
+		for try := 1; ; try++ {
+			_, err := b.cfg.API.call(ctx, "answerCallbackQuery", tgbotapi.Params{"callback_query_id": id})
+			if err == nil {
+				return nil
+			}
+			e := asCall(err)
+			if e.final() || try == pressTries || sleep(ctx, max(wait.next(), e.wait())) != nil {
+				b.log.Debug("button not answered", observe.KeyError, err)
+				return nil
+			}
 		}
-		return nil
 	})
 }
 
