@@ -192,6 +192,7 @@ func TestWhereAPartGoes(t *testing.T) {
 		}{
 			{place{b.chat, 0}, asked, part("<b>one</b>"), "send 1001 one", 0},
 			{place{b.chat, 0}, asked, later, "send 1001 [silent] two", 0},
+			{place{b.chat, 0}, asked, part("see https://ex.com/a"), "send 1001 see https://ex.com/a", 0},
 			{place{forum, int64(topic)}, asked, part("a &lt; b"), fmt.Sprintf("send %d/%d [reply %d] a < b", forum, topic, asked), 0},
 			{place{forum, int64(topic)}, asked, later, fmt.Sprintf("send %d/%d [silent] two", forum, topic), 0},
 			{place{forum, 0}, 0, part("general"), fmt.Sprintf("send %d general", forum), 0},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orebot/conduit"
 	"orebot/core/observe"
 	"orebot/internal/secret"
 	"orebot/internal/sim/fault"
@@ -287,6 +288,29 @@ func TestAGroupThatMoved(t *testing.T) {
 		l.rest(time.Minute)
 		b.wantLines(group)
 		b.wantLines(to, fmt.Sprintf("send %d here", to))
+	})
+}
+
+// Where a refused post is the first to tell of the move, the answer is posted there at once, and replies to no message of the new chat
+// that has the question's number by chance.
+// Facts A2.14, A6.6; report 35.
+func TestARefusedPostFollowsTheMove(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		group := b.AddGroup("G")
+		asked := b.Say(b.ada, group, "@OreBot where?")
+		to := b.Migrate(group)
+		for range asked + 1 {
+			b.Say(b.ada, to, "another")
+		}
+		r := rover{NewPoster(b.api), newMoves(b.store), newBarred()}
+		it := conduit.Item{ReplyTo: decimal(int64(asked)), Asked: time.Now()}
+		if _, err := r.Post(t.Context(), place{chat: group}.address(), it, part("here")); err != nil {
+			t.Fatal(err)
+		}
+		b.wantLines(to, fmt.Sprintf("send %d here", to))
+		if n := len(b.Calls("sendMessage")); n != 2 {
+			t.Errorf("%d calls", n)
+		}
 	})
 }
 
