@@ -308,8 +308,9 @@ func TestARefusedPostFollowsTheMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.wantLines(to, fmt.Sprintf("send %d here", to))
-		if n := len(b.Calls("sendMessage")); n != 2 {
-			t.Errorf("%d calls", n)
+		calls := b.Calls("sendMessage")
+		if len(calls) != 2 || calls[0].Params["reply_parameters"] == "" || calls[1].Params["reply_parameters"] != "" {
+			t.Errorf("%+v", calls)
 		}
 	})
 }
