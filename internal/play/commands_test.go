@@ -43,6 +43,10 @@ func commands() []during {
 		{command: "compact", says: "! There is nothing older to summarise yet."},
 		{command: "mute", says: "! I answer here only when called. `!follow` changes that."},
 		{command: "follow", says: "! I answer here again without being called."},
+		{command: "link", now: true, says: "? To join a chat to this conversation, within 10 minutes and once: write `/link …` to me in Telegram. …"},
+		{command: "link 7Q4K-93AD", says: "? That code isn't valid. …"},
+		{command: "link history 2", says: "? This chat isn't linked: all that was said stands above."},
+		{command: "unlink", says: "! This chat isn't linked. `!link` does that."},
 		{command: "forget", says: "! This deletes the conversation for good, …"},
 		{command: "forget yes", says: "! There is nothing to confirm. …"},
 	}
@@ -59,7 +63,7 @@ func (d during) script(between string, twice bool) string {
 		}
 		line("bot%s", text)
 	}
-	line("in: t1\nmodels: m, big\npeople: ana admin, ada admin\n\nana> @bot one\nmodel: hangs\nana> @bot !%s", d.command)
+	line("in: t1\nmodels: m, big\npeople: ana admin, ada admin\nlink: threads\n\nana> @bot one\nmodel: hangs\nana> @bot !%s", d.command)
 	answers, sum := 1, d.ends
 	finish := func() {
 		if strings.HasSuffix(d.ends, "withdrawn") {

@@ -11,7 +11,7 @@
 //	file cat.png: picture                     what a file holds; "missing": it can't be fetched
 //	queue: fifo · concurrent: 1 · slow: 60s · system: Be brief. · bots: yes · limit: 40 (bytes of a part) · finder: no · grace: 20s
 //	tokens: 100 (of history; the model counts prompts then) · compact: 0.5 (of the window) · blobs: no · follow: no
-//	limits: 3 a minute, 2 waiting, 100 tokens a day, 40 bytes
+//	limits: 3 a minute, 2 waiting, 100 tokens a day, 40 bytes · link: threads (may be linked; else nothing may)
 //
 // Then lines happen one after the other. Each may begin with @TIME, counted from the rise of the curtain: an act waits until then, and
 // what the bot says must come then, to the second.

@@ -41,7 +41,7 @@ var (
 )
 
 func headers() []string {
-	return []string{"people", "in", "models", "queue", "concurrent", "slow", "system", "bots", "limit", "finder", "grace", "tokens", "blobs", "follow", "compact", "limits"}
+	return []string{"people", "in", "models", "queue", "concurrent", "slow", "system", "bots", "limit", "finder", "grace", "tokens", "blobs", "follow", "compact", "limits", "link"}
 }
 
 // read parses a play.

@@ -186,7 +186,7 @@ func (st *stage) config(l *life) (session.Config, error) {
 			}
 			return h["system"], nil
 		}), budget.Budget{}},
-		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"]}),
+		Commander:  slash.New(slash.Config{Models: st.shelf, Log: st.store, System: h["system"], Link: linking(h["link"])}),
 		SlowNotice: slow, MaxConcurrent: concurrent, RetryFor: 2 * time.Minute, MaxAge: 6 * time.Hour, ShutdownGrace: grace,
 		CompactAt: compact, Limits: limits,
 		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),
@@ -199,4 +199,11 @@ func (st *stage) config(l *life) (session.Config, error) {
 		cfg.Blobs = st.blobs
 	}
 	return cfg, errors.Join(err1, err2, err3, err4, err5, err6)
+}
+
+// linking is a stage with another platform behind it, on which nobody is.
+func linking(enabled string) slash.Link {
+	return slash.Link{Enabled: enabled, Ways: map[string]func(string) string{
+		"telegram": func(code string) string { return "write `/link " + code + "` to me in Telegram" },
+	}}
 }
