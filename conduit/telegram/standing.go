@@ -111,7 +111,7 @@ func (s standing) stopAll(a session.Address, waiting []session.StoredEntry) []se
 func (s standing) stop(a session.Address, who session.Author) session.Inbound {
 	in := session.Inbound{
 		Key: decimal(s.chat) + "/shut/" + decimal(s.date) + "/" + who.ID, Address: a, Author: who, Call: session.CallCommand,
-		Order: movedOrder + movedOrder, Signal: session.SignalButton, Action: "stop", At: dated(s.date),
+		Order: movedOrder + movedOrder, Signal: session.SignalButton, Action: "stop", Here: true, At: dated(s.date),
 	}
 	if where, err := parseAddress(a); err == nil && !where.private() {
 		in.Place = idOf(where.chat)

@@ -57,7 +57,8 @@ func (s *Stream) stop(j, run *job, eff Effect) error {
 	if idle {
 		run = s.resumable()
 	}
-	mine := run != nil && (eff.Others || run.first().Inbound.Author.ID == j.first().Inbound.Author.ID)
+	by := j.first().Inbound
+	mine := run != nil && (eff.Others || run.first().Inbound.Author.ID == by.Author.ID) && (!by.Here || run.addr == j.addr)
 	switch {
 	case mine && run.stop == nil && !run.done:
 		run.stop = st

@@ -102,6 +102,7 @@ type Inbound struct {
 	TargetKey   string        `json:"tkey,omitempty"`   // of a signal: the Key that the message meant has, or would have, at this address
 	Version     string        `json:"ver,omitempty"`    // of an edit: sorts the edits of a message, such as Slack's edited.ts; empty: as they come
 	Action      string        `json:"action,omitempty"` // of SignalButton: the command that the button stands for
+	Here        bool          `json:"here,omitempty"`   // of a stop: only what was asked at its own address, not at linked ones
 	Group       string        `json:"group,omitempty"`  // album, cut paste, comment with forwards: one turn
 	SettleFor   time.Duration `json:"settle,omitempty"` // how long after At the rest of the Group may still come
 	Continues   bool          `json:"cont,omitempty"`   // goes on, without a gap, where the message before it in the Group was cut

@@ -43,6 +43,27 @@ func TestNothingTakesAUsedCodeBack(t *testing.T) {
 	}
 }
 
+// Who shuts the bot out of one place stops what was asked there; what was asked at the other is answered.
+func TestAStopOfOnePlaceAlone(t *testing.T) {
+	for asked, end := range map[session.Address]session.End{dm: session.EndAnswered, tg: session.EndWithdrawn} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			b := start(t, mem, echo(10*time.Second), linking(mem, "dm"))
+			b.speak(tg, "/link "+b.code(dm))
+			question := b.speak(asked, "takes long")
+			b.speak(tg, "", func(in *session.Inbound) {
+				in.Signal, in.Action, in.Here = session.SignalButton, "stop", true
+			})
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			b.ended(question, end)
+			if got := b.last(dm); asked == dm && got != "re: takes long" {
+				t.Errorf("the other place is shown %q", got)
+			}
+			b.stopLife()
+		})
+	}
+}
+
 // Who deletes the conversation that places share deletes nothing of what one of them had before: a message of that can still be taken back.
 func TestADeletionLeavesWhatALinkedPlaceHadBefore(t *testing.T) {
 	for by, prefix := range map[session.Address]string{dm: "!", tg: "/"} {
