@@ -163,6 +163,19 @@ func TestARestartInMidAnswerIsOneFailure(t *testing.T) {
 	})
 }
 
+// costsOneMessage asks what can't be answered, which ends in a notice, and something else a minute later, which is answered.
+func (b *bench) costsOneMessage(question string) {
+	b.t.Helper()
+	in, next := msg(dm, "slack:U1", question), msg(dm, "slack:U1", "next")
+	b.accept(in)
+	time.Sleep(time.Minute)
+	b.accept(next)
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	b.ended(in, session.EndNoticed)
+	b.ended(next, session.EndAnswered)
+}
+
 // A question that brings the whole server down is found out once that is back.
 func TestAQuestionThatKillsTheServerIsSetAside(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
@@ -180,14 +193,7 @@ func TestAQuestionThatKillsTheServerIsSetAside(t *testing.T) {
 			return nil, &provider.Error{Kind: kind, Model: "m", Err: errors.New("no")}
 		}
 		b := start(t, mem, p)
-		in, next := msg(dm, "slack:U1", "poison"), msg(dm, "slack:U1", "next")
-		b.accept(in)
-		time.Sleep(time.Minute)
-		b.accept(next)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		b.ended(in, session.EndNoticed)
-		b.ended(next, session.EndAnswered)
+		b.costsOneMessage("poison")
 		if log := b.log(dm); len(log) != 5 || log[1] != "tip 0" || !strings.Contains(log[2], "aside") {
 			t.Errorf("log %q", log)
 		}
@@ -348,14 +354,7 @@ func TestWhatComesWithAHarmfulQuestionLeavesToo(t *testing.T) {
 			return text("re: " + said(last)), nil
 		}}
 		b := start(t, mem, p, func(c *session.Config) { reacting(c, result("bad")) })
-		in, next := msg(dm, "slack:U1", "a tool"), msg(dm, "slack:U1", "next")
-		b.accept(in)
-		time.Sleep(time.Minute)
-		b.accept(next)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		b.ended(in, session.EndNoticed)
-		b.ended(next, session.EndAnswered)
+		b.costsOneMessage("a tool")
 		if n := len(p.prompts()); n != 5 { // the call, its result twice, the control, the next question
 			t.Errorf("%d calls, want 5", n)
 		}

@@ -164,14 +164,7 @@ func (c *chunked) Commit(ctx context.Context, b session.Batch, done func(session
 	c.dead = c.dead || now
 	dead := c.dead
 	c.mu.Unlock()
-	switch {
-	case !dead:
-		c.Memory.Commit(ctx, b, done)
-	case now && c.applied:
-		c.Memory.Commit(ctx, b, func(session.Result, error) { done(session.Result{}, session.ErrUnknown) })
-	default:
-		go done(session.Result{}, session.ErrClosed)
-	}
+	commitDying(ctx, c.Memory, b, done, dead, now && c.applied)
 }
 
 // summarised puts so many exchanges on the log, each with a summary that names the first question.

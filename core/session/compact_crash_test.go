@@ -32,11 +32,16 @@ func (d *dying) Commit(ctx context.Context, b session.Batch, done func(session.R
 	d.next, d.dead = d.next || summary && d.after, d.dead || now
 	dead := d.dead
 	d.mu.Unlock()
+	commitDying(ctx, d.Store, b, done, dead, now && d.applied)
+}
+
+// commitDying hands a Batch on while the store is alive. Of the commit at which it dies, nobody learns whether it was applied.
+func commitDying(ctx context.Context, st session.Store, b session.Batch, done func(session.Result, error), dead, applied bool) {
 	switch {
 	case !dead:
-		d.Store.Commit(ctx, b, done)
-	case now && d.applied:
-		d.Store.Commit(ctx, b, func(session.Result, error) { done(session.Result{}, session.ErrUnknown) })
+		st.Commit(ctx, b, done)
+	case applied:
+		st.Commit(ctx, b, func(session.Result, error) { done(session.Result{}, session.ErrUnknown) })
 	default:
 		go done(session.Result{}, session.ErrClosed)
 	}

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orebot/core/artifact"
-	"orebot/core/ledger"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 )
@@ -127,17 +125,7 @@ func TestOnlyWhoIsJoinedWaitsForMore(t *testing.T) {
 // What a tool did for the comment alone is left beside the path.
 func TestALateMemberInTheMiddleOfTools(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
-		p := &scripted{answer: func(ctx context.Context, n int, turns []ledger.Turn) ([]artifact.Artifact, error) {
-			if last := turns[len(turns)-1]; last.Role == ledger.RoleUser && said(last) == "see" {
-				return []artifact.Artifact{artifact.ToolCall{ID: "c1", Name: "clock", Arguments: "{}"}}, nil
-			}
-			select {
-			case <-time.After(time.Minute):
-				return text(fmt.Sprint(len(turns), " turns")), nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}}
+		p := callsFor("see")
 		b := start(t, mem, p, func(c *session.Config) { reacting(c, &tools{}) })
 		b.say([]later{{0, msg(dm, "slack:U1", "see", grouped("g", soon))}, {time.Second, msg(dm, "slack:U1", "", grouped("g", forwarding("one")))}})
 		time.Sleep(2 * time.Minute)

@@ -138,20 +138,25 @@ func TestAnEditRestartsTheTurnBeingAnswered(t *testing.T) {
 	}
 }
 
+// callsFor is a model that calls a tool where the last message is the question, and else takes a minute to count the turns.
+func callsFor(question string) *scripted {
+	return &scripted{answer: func(ctx context.Context, n int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+		if last := turns[len(turns)-1]; last.Role == ledger.RoleUser && said(last) == question {
+			return []artifact.Artifact{artifact.ToolCall{ID: "c1", Name: "clock", Arguments: "{}"}}, nil
+		}
+		select {
+		case <-time.After(time.Minute):
+			return text(fmt.Sprint(len(turns), " turns")), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+}
+
 // What a tool was asked for the old text is left beside the active path.
 func TestAnEditInTheMiddleOfToolsBeginsAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
-		p := &scripted{answer: func(ctx context.Context, n int, turns []ledger.Turn) ([]artifact.Artifact, error) {
-			if last := turns[len(turns)-1]; last.Role == ledger.RoleUser && said(last) == "old" {
-				return []artifact.Artifact{artifact.ToolCall{ID: "c1", Name: "clock", Arguments: "{}"}}, nil
-			}
-			select {
-			case <-time.After(time.Minute):
-				return text(fmt.Sprint(len(turns), " turns")), nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}}
+		p := callsFor("old")
 		b := start(t, mem, p, func(c *session.Config) { reacting(c, &tools{}) })
 		in := msg(dm, "slack:U1", "old")
 		b.accept(in)
