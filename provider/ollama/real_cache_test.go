@@ -40,6 +40,16 @@ func slots(t *testing.T) (prompt, used []int) {
 	return prompt, used
 }
 
+// slotsAfter is slots when the log has n of them at least: the server copies what its runner logs on its own time.
+func slotsAfter(t *testing.T, n int) (prompt, used []int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the log tells of %d prompts", n), func() bool {
+		prompt, used = slots(t)
+		return len(prompt) >= n
+	})
+	return prompt, used
+}
+
 // A conversation's prompt of one turn begins with that of the turn before, so the server reads only what is new. The last answer is read
 // again here: its tokens are longer than those that the tiny models read the same text as.
 func TestRealServerReusesThePrompt(t *testing.T) {
@@ -54,7 +64,7 @@ func TestRealServerReusesThePrompt(t *testing.T) {
 		}
 		turns = append(turns, turn(ledger.RoleAssistant, artifact.Text{Content: got.text}))
 	}
-	prompt, used := slots(t)
+	prompt, used := slotsAfter(t, len(before)+20)
 	prompt, used = prompt[len(before):], used[len(before):]
 	if len(prompt) != 20 {
 		t.Fatalf("%d prompts", len(prompt))
@@ -120,7 +130,7 @@ func TestRealServerReadsOnAfterAStop(t *testing.T) {
 			_, err := invoke(ctx, p, state(user(strings.Repeat(string(rune('a'+i))+"b", 500)+"/hello")), models.Spec{Model: "tiny"})
 			done <- err
 		}()
-		eventually(t, func() bool { now, _ := slots(t); return len(now) > len(before) })
+		slotsAfter(t, len(before)+1)
 		cancel()
 		begin := time.Now()
 		if err := <-done; err != nil && !errors.Is(err, context.Canceled) { // nil: it was quicker
@@ -135,13 +145,13 @@ func TestRealServerReadsOnAfterAStop(t *testing.T) {
 }
 
 // eventually waits for a state of the server that nothing announces.
-func eventually(t *testing.T, ok func() bool) {
+func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatal("it never came true")
+			t.Fatalf("after a minute not yet: %s", what)
 		}
 	}
 }
