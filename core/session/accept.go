@@ -70,21 +70,8 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		return Entry{}, IgnoredAmbient, err
 	}
 	e = Entry{ID: in.ID(), Inbound: in, State: state}
-	switch v := p.Policy.Decide(person(in.Author), in.Place); v.Outcome {
-	case access.Ignore:
-		return Entry{}, IgnoredBot, nil
-	case access.Refuse:
-		if state == EntryHeard {
-			return Entry{}, IgnoredAmbient, nil // whoever may not speak isn't listened to
-		}
-		if !m.knocks.Heard(in.Author.ID, time.Now()) {
-			return Entry{}, IgnoredFlood, nil
-		}
-		e.Refusal, e.Inbound = v.Text, in.unread()
-	case access.Allow, access.Ask:
-		if state == EntryOpen && in.Author.Bot && m.loopsOn(in) {
-			return Entry{}, IgnoredLoop, nil
-		}
+	if ignored := m.admit(&e, p.Policy); ignored != "" {
+		return Entry{}, ignored, nil
 	}
 	if !e.Inbound.fits() || m.tooBig(e.Inbound) {
 		e.Inbound, e.Oversize, e.Size = in.without(), true, len(in.Text)
@@ -93,6 +80,29 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		return e, "", nil
 	}
 	return e, "", m.notePlace(ctx, in, e.Refusal != "")
+}
+
+// admit asks who may talk to the bot. A message of somebody who is refused is kept unread, with the refusal; one that isn't even answered
+// with that has a reason to be ignored.
+func (m *Manager) admit(e *Entry, policy access.Policy) (ignored string) {
+	in := e.Inbound
+	switch v := policy.Decide(person(in.Author), in.Place); v.Outcome {
+	case access.Ignore:
+		return IgnoredBot
+	case access.Refuse:
+		if e.State == EntryHeard {
+			return IgnoredAmbient // whoever may not speak isn't listened to
+		}
+		if !m.knocks.Heard(in.Author.ID, time.Now()) {
+			return IgnoredFlood
+		}
+		e.Refusal, e.Inbound = v.Text, in.unread()
+	case access.Allow, access.Ask:
+		if e.State == EntryOpen && in.Author.Bot && m.loopsOn(in) {
+			return IgnoredLoop
+		}
+	}
+	return ""
 }
 
 // addressed tells whether a message is for the bot (open), overheard in a conversation (heard) or neither (ended).

@@ -177,15 +177,33 @@ func (s *Stream) called() bool {
 	return len(s.inbox) > 0
 }
 
-// compact summarises older turns because somebody wants it, whether or not they fit: the summary and the reply are one Batch.
+// compact summarises older turns because somebody wants it, whether or not they fit.
 func (s *Stream) compact(j *job, eff Effect) error {
+	t, found, err := s.summaryFor(j)
+	s.countTokens(t)
+	if err != nil {
+		s.owe(j.payer(), t)
+	}
+	switch {
+	case s.m.turns.Err() != nil:
+		return errShutdown
+	case err != nil:
+		s.log(j).Warn("summary thrown away", observe.KeyError, err)
+		return s.notice(j, replying(eff.Say(Outcome{Failed: true})))
+	case !found:
+		return s.notice(j, replying(eff.Say(Outcome{})))
+	}
+	return s.keepFor(j, t, eff)
+}
+
+// summaryFor has the summary made that a job asks for, beside the worker; found says whether there is anything to summarise.
+func (s *Stream) summaryFor(j *job) (t ledger.Turn, found bool, err error) {
 	ctx, cancel := context.WithCancelCause(withCaller(s.m.turns, j.first().Inbound.Author.ID))
 	defer cancel(nil)
 	j.cancel = cancel
 	path, a := s.live.turns(), s.asking(nil)
 	x := s.extent(s.window, path)
-	var t ledger.Turn
-	err := s.apart(j, func() (err error) {
+	err = s.apart(j, func() (err error) {
 		if x.window == 0 {
 			x.window = s.m.window(ctx, a.spec)
 		}
@@ -197,19 +215,11 @@ func (s *Stream) compact(j *job, eff Effect) error {
 		}
 		return err
 	})
-	s.countTokens(t)
-	if err != nil {
-		s.owe(j.payer(), t)
-	}
-	switch {
-	case s.m.turns.Err() != nil:
-		return errShutdown
-	case err != nil:
-		s.log(j).Warn("summary thrown away", observe.KeyError, err)
-		return s.notice(j, replying(eff.Say(Outcome{Failed: true})))
-	case a.c == nil:
-		return s.notice(j, replying(eff.Say(Outcome{})))
-	}
+	return t, a.c != nil, err
+}
+
+// keepFor puts a summary on the log in the Batch that ends the job which asked for it.
+func (s *Stream) keepFor(j *job, t ledger.Turn, eff Effect) error {
 	t = s.stamp(t)
 	e := replying(eff.Say(Outcome{Done: true}))
 	e.lead, e.cost = []LogRecord{turnRecord(t)}, tokensOf(t)

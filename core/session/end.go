@@ -47,12 +47,7 @@ func (s *Stream) notice(j *job, e ending) error {
 	s.end(&b, j, e.how, seq)
 	gone := &job{addr: j.addr, entries: e.withdraw}
 	s.end(&b, gone, EndWithdrawn, seq)
-	s.deliver(&b, j.addr, seq)
-	for _, r := range b.Log {
-		if r.End != nil && r.End.To != j.addr {
-			s.deliver(&b, r.End.To, r.Seq)
-		}
-	}
+	s.deliverEnds(&b, j.addr, seq)
 	b.Small = e.small
 	if err := s.charge(&b, j.payer(), e.cost); err != nil {
 		return err
@@ -66,12 +61,27 @@ func (s *Stream) notice(j *job, e ending) error {
 	}
 	s.countEnds(j, e.how)
 	s.countEnds(gone, EndWithdrawn)
+	s.announceEnds(b, j.addr, seq)
+	return nil
+}
+
+// deliverEnds marks as due the end record of number seq, which is for the address of its messages, and what the Batch says elsewhere.
+func (s *Stream) deliverEnds(b *Batch, own Address, seq ledger.Seq) {
+	s.deliver(b, own, seq)
 	for _, r := range b.Log {
-		if r.End != nil && (r.Seq == seq || r.End.To != j.addr) {
+		if r.End != nil && r.End.To != own {
+			s.deliver(b, r.End.To, r.Seq)
+		}
+	}
+}
+
+// announceEnds emits the events of the same records, in the log's order.
+func (s *Stream) announceEnds(b Batch, own Address, seq ledger.Seq) {
+	for _, r := range b.Log {
+		if r.End != nil && (r.Seq == seq || r.End.To != own) {
 			s.announce(r)
 		}
 	}
-	return nil
 }
 
 // announce emits the event of an end record. A reference that its text ends in is the record's alone.

@@ -116,10 +116,16 @@ func (st *stage) start() error {
 		return err
 	}
 	l.manager.Listen(conduit.Kinds(), couriers.Hear)
+	st.life = l
+	st.live(l, couriers)
+	return nil
+}
+
+// live runs a life until it is stopped, where it delivers what there is, or dies, where nothing more happens.
+func (st *stage) live(l *life, couriers *conduit.Couriers) {
 	var ctx context.Context
 	ctx, l.stop = context.WithCancel(context.Background())
 	posting, end := context.WithCancel(context.Background())
-	st.life = l
 	var posts sync.WaitGroup
 	posts.Go(func() { st.check("couriers", l, couriers.Run(posting)) })
 	st.ended.Go(func() {
@@ -139,7 +145,6 @@ func (st *stage) start() error {
 		case <-l.over:
 		}
 	})
-	return nil
 }
 
 // check reports what a part of a life ended with that wasn't killed.
