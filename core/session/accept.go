@@ -168,7 +168,7 @@ func (m *Manager) loadPlace(ctx context.Context, a Address) (place, error) {
 		}
 		if ok && t.Starter != "" { // it holds more than refusals
 			p.known, p.writer, p.shared = true, t.Starter, t.Shared
-			p.muted = t.Settings[SettingMute] == "on"
+			p.muted = t.Muted(a)
 		}
 	}
 	entries, err := m.cfg.Store.EntriesAt(ctx, a, 100)

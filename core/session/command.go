@@ -105,10 +105,21 @@ const (
 	SettingModel  = "model"
 	SettingSystem = "system"
 	SettingThink  = "think"
-	SettingMute   = "mute" // "on": answered here is only who calls
+	SettingMute   = "mute" // of all places, before it was each one's own; see MuteAt
 
 	SettingReasoning = "reasoning" // "show" or "hide": whether answers are shown with the model's reasoning
 )
+
+// MuteAt is the key of the setting that says of an address whether only who calls is answered there: "on", or "off".
+func MuteAt(a Address) string { return SettingMute + " " + string(a) }
+
+// Muted reports whether only who calls is answered at an address. Places that are linked are muted each for itself.
+func (t Thread) Muted(a Address) bool {
+	if v := t.Settings[MuteAt(a)]; v != "" {
+		return v == "on"
+	}
+	return t.Settings[SettingMute] == "on"
+}
 
 type systemKey struct{}
 

@@ -156,7 +156,7 @@ func (m *Manager) settled(t Thread) {
 	defer m.mu.Unlock()
 	for _, a := range t.Addresses {
 		if p := m.places[a]; p != nil {
-			p.muted = t.Settings[SettingMute] == "on"
+			p.muted = t.Muted(a)
 		}
 	}
 }

@@ -203,7 +203,7 @@ func (s *Stream) retry(j *job, eff Effect) (over bool, err error) {
 		return over, err
 	}
 	b := s.batch(LogRecord{Kind: KindTip, Tip: &TipMove{To: q.ID.Seq}})
-	if err := s.bind(&b, j.addr); err != nil {
+	if err := s.bind(&b, j); err != nil {
 		return true, err
 	}
 	for i := range j.entries {

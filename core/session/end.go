@@ -35,7 +35,7 @@ type ending struct {
 func (s *Stream) notice(j *job, e ending) error {
 	b := s.batch(s.records(j, e)...)
 	seq := b.State.Last
-	if err := s.bind(&b, j.addr); err != nil {
+	if err := s.bind(&b, j); err != nil {
 		return err
 	}
 	if e.how != EndRefused && j.first().Notice == "" {

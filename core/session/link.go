@@ -50,20 +50,38 @@ func (s *Stream) opened() bool {
 	return false
 }
 
-// meet takes down which addresses came into this thread together with a, where a's first message here is at hand.
-func (s *Stream) meet(a Address) error {
-	if s.live.places[a] != nil || s.live.broken != nil {
-		return nil
+// meet takes down which addresses came into this thread together with the job's, where the first message of that is at hand. A job of an
+// address that isn't taken in yet is put off: the message of the link goes first.
+func (s *Stream) meet(j *job) (later bool, err error) {
+	if s.live.places[j.addr] != nil || j.first().Join != nil {
+		return false, nil
 	}
-	st, err := s.m.cfg.Store.Address(s.m.turns, a)
-	if err != nil {
+	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	switch {
+	case err != nil:
+		return false, &storeError{err}
+	case st.Binding.Thread != s.thread:
+		return false, nil
+	case st.Binding.Joining:
+		return true, s.linkFirst(j, st)
+	case s.live.broken != nil:
+		return false, nil
+	}
+	others := slices.DeleteFunc(slices.Clone(st.Binding.With), func(o Address) bool { return o == j.addr })
+	return false, s.seat(s.m.turns, s.live, others)
+}
+
+// linkFirst puts a job back behind the message with which its address joins this conversation. After a restart, what has no place in the
+// order of messages comes first, such as a line of the operator's. Where no such message waits, the address has its own conversation back.
+func (s *Stream) linkFirst(j *job, st AddressState) error {
+	if err := s.letIn(j.addr, func(e StoredEntry) bool { return e.Join != nil }); err != nil {
 		return &storeError{err}
 	}
-	if st.Binding.Thread != s.thread {
-		return nil
+	if !s.joining(j.addr) {
+		return s.giveBack(j, st)
 	}
-	others := slices.DeleteFunc(slices.Clone(st.Binding.With), func(o Address) bool { return o == a })
-	return s.seat(s.m.turns, s.live, others)
+	s.waiting = append(slices.Clone(j.entries), s.waiting...)
+	return nil
 }
 
 // yields puts a job back where a question of another place was being answered when the process ended: that one is on the log already, and
@@ -155,6 +173,9 @@ func (s *Stream) sendOn(j *job, b Batch, to ledger.ThreadID) error {
 
 // release forgets an address that is bound elsewhere now.
 func (s *Stream) release(a Address) {
+	if s.live == nil {
+		return
+	}
 	delete(s.live.places, a)
 	s.live.state.Addresses = slices.DeleteFunc(slices.Clone(s.live.state.Addresses), func(o Address) bool { return o == a })
 }
@@ -190,8 +211,10 @@ func (s *Stream) join(j *job) error {
 	switch {
 	case err != nil:
 		return &storeError{err}
-	case with.Binding.Thread != s.thread || s.live.broken != nil || len(s.live.places) >= MaxLinked:
-		return s.misjoin(j)
+	case len(s.live.places) >= MaxLinked && s.live.places[j.addr] == nil:
+		return s.misjoin(j, tooManyLinked)
+	case with.Binding.Thread != s.thread || s.live.broken != nil:
+		return s.misjoin(j, notLinked)
 	}
 	s.named(j)
 	p := s.m.prefix(j.addr)
@@ -209,16 +232,30 @@ func (s *Stream) join(j *job) error {
 // notLinked is said of a code that leads nowhere any more.
 const notLinked = "That code isn't valid any more. Ask for a new one there."
 
-// misjoin gives an address its own conversation back, because the one that it was to join isn't there any more; it is told so there.
-func (s *Stream) misjoin(j *job) error {
+// tooManyLinked is said where a conversation is shown at as many places as can share one.
+const tooManyLinked = "That conversation is shown at eight places already. Once one of them has left it with `unlink`, ask for a new code there."
+
+// misjoin gives an address its own conversation back, because it can't join the other one; it is told why, there.
+func (s *Stream) misjoin(j *job, why string) error {
 	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
 	if err != nil {
 		return &storeError{err}
 	}
-	old := st.Binding
-	if old.Own == nil || !old.Joining || old.Thread != s.thread {
-		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: notLinked})
+	if !st.joins(s.thread) {
+		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: why})
 	}
+	j.first().Join, j.first().Notice = nil, why
+	return s.giveBack(j, st)
+}
+
+// joins reports whether an address waits to be taken into a conversation.
+func (st AddressState) joins(thread ledger.ThreadID) bool {
+	return st.Binding.Own != nil && st.Binding.Joining && st.Binding.Thread == thread
+}
+
+// giveBack binds an address that isn't taken in yet to its own conversation again, whose worker goes on with the job.
+func (s *Stream) giveBack(j *job, st AddressState) error {
+	old := st.Binding
 	next := Binding{Thread: old.Own.Thread, From: old.Own.From, Back: old.Own.Back, Left: old.Own.Left, MovedTo: old.MovedTo,
 		Gone: old.Gone, Leg: old.Leg}
 	if n := len(old.Before); n > 0 {
@@ -226,7 +263,6 @@ func (s *Stream) misjoin(j *job) error {
 	}
 	b := Batch{ID: NewBatchID(), Thread: s.thread}
 	b.Bindings = []BindingWrite{{Address: j.addr, Rev: st.BindingRev, Binding: next}}
-	j.first().Join, j.first().Notice = nil, notLinked
 	return s.sendOn(j, b, next.Thread)
 }
 

@@ -38,7 +38,7 @@ func (s *Stream) try(j *job) (err error) {
 	if err := s.whole(j); err != nil {
 		return err
 	}
-	if err := s.meet(j.addr); err != nil {
+	if later, err := s.meet(j); later || err != nil {
 		return err
 	}
 	return s.handle(j)
@@ -92,10 +92,27 @@ func (s *Stream) abandon(ids []EntryID) {
 		if err == nil && ok && e.State == EntrySignal {
 			err = s.done(e)
 		} else if err == nil && ok && e.State.Waits() {
-			err = s.endSilently(&job{addr: id.Address, entries: []StoredEntry{e}}, EndUndeliverable)
+			err = s.endUnsaid(&job{addr: id.Address, entries: []StoredEntry{e}})
 		}
 		log.Error(observe.MsgTurnGivenUp, observe.KeyError, err)
 	}
+}
+
+// endUnsaid ends a message without a line. One with which its address was to join this conversation gets a line in its own one, which the
+// address has back.
+func (s *Stream) endUnsaid(j *job) error {
+	if j.first().Join == nil {
+		return s.endSilently(j, EndUndeliverable)
+	}
+	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	if err != nil {
+		return err
+	}
+	if !st.joins(s.thread) {
+		return s.endSilently(j, EndUndeliverable)
+	}
+	j.first().Join, j.first().Notice = nil, notLinked
+	return s.giveBack(j, st)
 }
 
 // forget empties the inbox: the next life of the process, or the next message, finds what waits.

@@ -72,14 +72,23 @@ func (s *Stream) places() (out []Address) {
 	return out
 }
 
-// waitingAt returns what waits at an address, in the order in which it was written.
+// waitingAt returns what waits at an address, in the order in which it was written; before all that, the message with which it joins this
+// conversation.
 func (s *Stream) waitingAt(a Address) (here []StoredEntry) {
 	for _, e := range s.waiting {
 		if e.ID.Address == a {
 			here = append(here, e)
 		}
 	}
-	slices.SortStableFunc(here, func(a, b StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
+	slices.SortStableFunc(here, func(a, b StoredEntry) int {
+		switch {
+		case a.Join != nil && b.Join == nil:
+			return -1
+		case a.Join == nil && b.Join != nil:
+			return 1
+		}
+		return cmp.Compare(a.Inbound.Order, b.Inbound.Order)
+	})
 	return here
 }
 

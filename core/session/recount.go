@@ -26,7 +26,7 @@ func (s *Stream) recount(j *job, list []above, heard []StoredEntry) error {
 		e.State = EntryUsed
 		b.Entries = append(b.Entries, EntryWrite{Rev: heard[i].Rev, Entry: e})
 	}
-	if err := s.bind(&b, j.addr); err != nil {
+	if err := s.bind(&b, j); err != nil {
 		return err
 	}
 	s.noteWriter(&b, j.first().Inbound.Author.ID)

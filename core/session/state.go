@@ -216,15 +216,16 @@ func (s *Stream) writeEntries(b *Batch, j *job, expires time.Time) {
 	}
 }
 
-// bind binds the address to this thread where it isn't yet. One that was given up as gone is served again: somebody has just
-// written there. One that is bound elsewhere is a Conflict.
-func (s *Stream) bind(b *Batch, a Address) error {
+// bind binds the job's address to this thread where it isn't yet. One that was given up as gone is served again: somebody has just
+// written there. One that is bound elsewhere is a Conflict, and so is one that isn't taken in yet: only the message of its link does that.
+func (s *Stream) bind(b *Batch, j *job) error {
+	a := j.addr
 	st, err := s.m.cfg.Store.Address(context.Background(), a)
 	bound := st.BindingRev != (Revision{})
 	switch {
 	case err != nil:
 		return &storeError{err}
-	case bound && st.Binding.Thread != s.thread:
+	case bound && st.Binding.Thread != s.thread, st.Binding.Joining && j.first().Join == nil:
 		return &storeError{&Conflict{What: "binding " + string(a)}}
 	}
 	if s.live.places[a] == nil {

@@ -9,7 +9,7 @@ import (
 // submit commits a user turn without waiting.
 func (s *Stream) submit(j *job, t ledger.Turn) error {
 	b := s.batch(turnRecord(t))
-	if err := s.bind(&b, j.addr); err != nil {
+	if err := s.bind(&b, j); err != nil {
 		return err
 	}
 	s.noteWriter(&b, t.Author)

@@ -19,7 +19,7 @@ const (
 // history shows the last turns of a conversation that is linked: its questions and answers, wherever they were written.
 func (c *Commands) history(ctx context.Context, cmd session.Command, v session.View, args string) (session.Effect, error) {
 	n := historyLeast
-	if args = strings.TrimSpace(args); args != "" {
+	if args != "" {
 		got, err := strconv.Atoi(args)
 		if err != nil || got < 1 {
 			return quiet("Write how many turns: `%slink history 5`.", cmd.Prefix), nil

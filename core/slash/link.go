@@ -52,11 +52,11 @@ func keyOf(code string) string {
 
 // link makes a code, uses one, or shows what was said before a link.
 func (c *Commands) link(ctx context.Context, cmd session.Command, v session.View) (session.Effect, error) {
-	word, n, _ := strings.Cut(cmd.Args, " ")
+	words := strings.Fields(cmd.Args)
 	why := c.unlinkable(cmd)
 	switch {
-	case strings.EqualFold(word, "history"):
-		return c.history(ctx, cmd, v, n)
+	case len(words) > 0 && strings.EqualFold(words[0], "history"):
+		return c.history(ctx, cmd, v, strings.Join(words[1:], " "))
 	case why != "":
 		return quiet("%s", why), nil
 	case cmd.Args == "":

@@ -151,16 +151,20 @@ func think(cmd session.Command, v session.View) session.Effect {
 		session.Setting{Key: session.SettingThink, Value: level})
 }
 
-// mute says whether the bot answers without being called.
+// mute says whether the bot answers without being called, at the command's place alone.
 func mute(cmd session.Command, v session.View) session.Effect {
+	set := session.Setting{Key: session.MuteAt(v.Address)}
+	if v.State.Settings[session.SettingMute] != "" {
+		set.Value = "off"
+	}
 	switch {
 	case cmd.In.Place == "":
 		return said("In a private chat I always answer.")
 	case cmd.Name == "mute":
-		return done(fmt.Sprintf("I answer here only when called. `%sfollow` changes that.", cmd.Prefix),
-			session.Setting{Key: session.SettingMute, Value: "on"})
+		set.Value = "on"
+		return done(fmt.Sprintf("I answer here only when called. `%sfollow` changes that.", cmd.Prefix), set)
 	case v.State.Shared:
-		return done("I follow again. Where several people write, I still answer only when called.", session.Setting{Key: session.SettingMute})
+		return done("I follow again. Where several people write, I still answer only when called.", set)
 	}
-	return done("I answer here again without being called.", session.Setting{Key: session.SettingMute})
+	return done("I answer here again without being called.", set)
 }

@@ -19,7 +19,7 @@ func status(ctx context.Context, v session.View) string {
 	if v.System != "" {
 		lines = append(lines, "Instructions: set here")
 	}
-	if v.State.Settings[session.SettingMute] == "on" {
+	if v.State.Muted(v.Address) {
 		lines = append(lines, "Muted: I answer only when called")
 	}
 	if links := linksOf(v); links != "" {
