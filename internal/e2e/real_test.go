@@ -54,9 +54,7 @@ func TestRealOllamaAnswersInTelegram(t *testing.T) {
 	eventually(t, "all came to an end", w.idle)
 	w.telegram.Say(bob, chat, "/usage")
 	w.telegramSees("the usage", sent(chat, 0, "tokens in 2 answers"))
-	if in := d.figure(`orebot_tokens_total{direction="in",model="test"}`); in < 100 {
-		t.Errorf("%v prompt tokens are counted", in)
-	}
+	eventually(t, "100 prompt tokens are counted", func() bool { return d.figure(`orebot_tokens_total{direction="in",model="test"}`) >= 100 })
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -87,7 +85,9 @@ func TestRealOllamaOutgrowsItsWindow(t *testing.T) {
 	if n := answers(w.telegram.Transcript(), chat, "Older messages no longer fit; I keep a summary."); n != 1 {
 		t.Errorf("told %d times of the summary:\n%v", n, w.telegram.Transcript())
 	}
-	if got := d.figure(`orebot_messages_total{outcome="answered",platform="telegram"}`); got != questions+1 {
+	answered := func() float64 { return d.figure(`orebot_messages_total{outcome="answered",platform="telegram"}`) }
+	eventually(t, "all messages are counted", func() bool { return answered() >= questions+1 })
+	if got := answered(); got != questions+1 {
 		t.Errorf("%v messages are answered, want %d", got, questions+1)
 	}
 }

@@ -40,6 +40,30 @@ func slots(t *testing.T) (prompt, used []int) {
 	return prompt, used
 }
 
+// settled is how many prompts the log tells of once it tells of all that came before: one more, of a length that no other has, is asked
+// and its line waited for, since the lines of a runner keep their order.
+func settled(t *testing.T, p *ollama.Provider) (n int) {
+	t.Helper()
+	markers := func(tokens int) (n int) {
+		prompt, _ := slots(t)
+		for _, l := range prompt {
+			if l == tokens {
+				n++
+			}
+		}
+		return n
+	}
+	const tokens = 7 // the four signs, the word, and what begins and ends a message
+	before := markers(tokens)
+	got, err := ask(t, p, "~~~~/hello", models.Spec{})
+	if err != nil || got.usage.PromptTokens != tokens {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	eventually(t, "the log tells of the prompt that was just answered", func() bool { return markers(tokens) > before })
+	prompt, _ := slots(t)
+	return len(prompt)
+}
+
 // slotsAfter is slots when the log has n of them at least: the server copies what its runner logs on its own time.
 func slotsAfter(t *testing.T, n int) (prompt, used []int) {
 	t.Helper()
@@ -54,7 +78,7 @@ func slotsAfter(t *testing.T, n int) (prompt, used []int) {
 // again here: its tokens are longer than those that the tiny models read the same text as.
 func TestRealServerReusesThePrompt(t *testing.T) {
 	p := realServer(t)
-	before, _ := slots(t)
+	before := settled(t, p)
 	turns := []ledger.Turn{turn(ledger.RoleSystem, artifact.Text{Content: "You are a tiny scripted model. " + strings.Repeat("Be brief. ", 10)})}
 	for i := range 20 {
 		turns = append(turns, user(fmt.Sprintf("question %d of twenty", i+1)))
@@ -64,8 +88,8 @@ func TestRealServerReusesThePrompt(t *testing.T) {
 		}
 		turns = append(turns, turn(ledger.RoleAssistant, artifact.Text{Content: got.text}))
 	}
-	prompt, used := slotsAfter(t, len(before)+20)
-	prompt, used = prompt[len(before):], used[len(before):]
+	prompt, used := slotsAfter(t, before+20)
+	prompt, used = prompt[before:], used[before:]
 	if len(prompt) != 20 {
 		t.Fatalf("%d prompts", len(prompt))
 	}
@@ -88,7 +112,11 @@ func TestRealServerStopsWithTheCall(t *testing.T) {
 		go func() {
 			done <- p.Invoke(ctx, state(user("/long")), models.Spec{Model: "tiny", MaxTokens: 1 << 20}, ch)
 		}()
-		<-ch
+		select {
+		case <-ch:
+		case err := <-done:
+			t.Fatalf("before a token: %v", err)
+		}
 		cancel()
 		begin := time.Now()
 		if err := <-done; !errors.Is(err, context.Canceled) {
@@ -121,16 +149,16 @@ func nextAfterAStop(t *testing.T, p *ollama.Provider) {
 // A stop while the prompt is still read ends the call at once. The server reads on, and serves the next call behind that: it looks
 // whether anybody waits with the first token only.
 func TestRealServerReadsOnAfterAStop(t *testing.T) {
-	p := realWith(t, func(c *ollama.Config) { c.FirstTokenTimeout = time.Minute })
+	p := realWith(t, func(c *ollama.Config) { c.FirstTokenTimeout = 3 * time.Minute })
 	for i := range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
-		before, _ := slots(t)
+		before := settled(t, p)
 		done := make(chan error, 1)
 		go func() {
 			_, err := invoke(ctx, p, state(user(strings.Repeat(string(rune('a'+i))+"b", 500)+"/hello")), models.Spec{Model: "tiny"})
 			done <- err
 		}()
-		slotsAfter(t, len(before)+1)
+		slotsAfter(t, before+1)
 		cancel()
 		begin := time.Now()
 		if err := <-done; err != nil && !errors.Is(err, context.Canceled) { // nil: it was quicker

@@ -164,8 +164,8 @@ func TestRealServerIsSeenToCut(t *testing.T) {
 
 // A picture, whole or broken, for a model that can't see is left out, and the text is answered: a server would read "[img-0]" in it.
 func TestRealServerGetsNoPictureForABlindModel(t *testing.T) {
-	before, _ := slots(t)
 	p := realWith(t, func(c *ollama.Config) { c.Blobs = shelf{"blob:a": "\x89PNG\r\n\x1a\nbroken", "blob:b": "no picture"} })
+	before := settled(t, p)
 	var prompts []int
 	for _, urls := range [][]string{nil, {"blob:a"}, {"blob:b"}, {"blob:gone"}} {
 		got, err := invoke(t.Context(), p, state(show("/hello", urls...)), models.Spec{Model: "tiny"})
@@ -174,8 +174,8 @@ func TestRealServerGetsNoPictureForABlindModel(t *testing.T) {
 		}
 		prompts = append(prompts, got.usage.PromptTokens)
 	}
-	if after, _ := slotsAfter(t, len(before)+len(prompts)); len(after) != len(before)+len(prompts) {
-		t.Errorf("%d calls for %d questions", len(after)-len(before), len(prompts))
+	if calls := settled(t, p) - 1 - before; calls != len(prompts) {
+		t.Errorf("%d calls for %d questions", calls, len(prompts))
 	}
 	if prompts[1] != prompts[0] || prompts[2] != prompts[0] {
 		t.Errorf("prompts of %v tokens, though no picture counts", prompts)
@@ -185,10 +185,7 @@ func TestRealServerGetsNoPictureForABlindModel(t *testing.T) {
 // The reading of a prompt is what a first token waits for. One whose beginning is in memory is read from there on.
 func TestRealServerTellsWhatAPrefixSaves(t *testing.T) {
 	p := realWith(t, func(c *ollama.Config) { c.NumCtx = 8192 })
-	if _, err := ask(t, p, "/hello", models.Spec{}); err != nil { // loads the model with this window
-		t.Fatal(err)
-	}
-	before, _ := slots(t)
+	before := settled(t, p) // loads the model with this window
 	const rounds = 3
 	var took [2]time.Duration
 	for i := range rounds {
@@ -199,8 +196,8 @@ func TestRealServerTellsWhatAPrefixSaves(t *testing.T) {
 			took[k] += first.Sub(begin) / rounds
 		}
 	}
-	prompt, used := slotsAfter(t, len(before)+2*rounds)
-	prompt, used = prompt[len(before):], used[len(before):]
+	prompt, used := slotsAfter(t, before+2*rounds)
+	prompt, used = prompt[before:], used[before:]
 	for i := range used {
 		if again := i%2 == 1; again && used[i] < 1150 || !again && used[i] > 100 {
 			t.Errorf("call %d: %d of %d tokens are reused", i, used[i], prompt[i])

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -125,15 +127,27 @@ func (s *shelf) wait(t *testing.T) {
 	}
 }
 
+// names returns what is offered, in order.
+func (s *shelf) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.tools))
+}
+
 func (s *shelf) call(t *testing.T, name string) (string, error) {
+	t.Helper()
+	return s.callWith(t, name, `{}`)
+}
+
+func (s *shelf) callWith(t *testing.T, name, args string) (string, error) {
 	t.Helper()
 	s.mu.Lock()
 	tl, ok := s.tools[name]
 	s.mu.Unlock()
 	if !ok {
-		t.Fatalf("there is no %s", name)
+		return "", fmt.Errorf("there is no %s", name)
 	}
-	return tl.Call(t.Context(), json.RawMessage(`{}`))
+	return tl.Call(t.Context(), json.RawMessage(args))
 }
 
 // logbook is a log that tests read.
@@ -242,7 +256,7 @@ func TestResultsBecomeText(t *testing.T) {
 					t.Errorf("%s: got %q, %v", tl, got, err)
 				}
 			}
-			if _, err := s.tools["x__two"].Call(t.Context(), json.RawMessage(`{"a":1}`)); err != nil {
+			if _, err := s.callWith(t, "x__two", `{"a":1}`); err != nil {
 				t.Error(err)
 			}
 			if !strings.Contains(log.String(), "x__a_b is taken") {
@@ -355,15 +369,15 @@ func TestOnlyTheListedTools(t *testing.T) {
 	_, log := run(t, cfg)
 	s.wait(t)
 	log.until(t, "the server has no such tool")
-	if len(s.tools) != 2 || s.tools["x__two"].Name == "" || s.tools["x__a_b"].Name == "" {
-		t.Errorf("got %v", s.tools)
+	if got := s.names(); !slices.Equal(got, []string{"x__a_b", "x__two"}) {
+		t.Errorf("got %v", got)
 	}
 }
 
 // TestServersThatAnswerWrongly are away, and their addresses stand in no log line.
 func TestServersThatAnswerWrongly(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the key went elsewhere") }))
-	defer elsewhere.Close()
+	t.Cleanup(elsewhere.Close) // behind the parallel tests, before which this one returns
 	for name, h := range map[string]http.HandlerFunc{
 		"a page":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 		"a refusal": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
