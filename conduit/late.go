@@ -1,8 +1,9 @@
 package conduit
 
 import (
-	"fmt"
 	"time"
+
+	"orebot/core/words"
 )
 
 // lateAfter is the age of a question from which its answer says how old it is.
@@ -15,16 +16,5 @@ func Late(it Item) string {
 	if it.Kind != Answer || it.Asked.IsZero() || age <= lateAfter {
 		return ""
 	}
-	return "(asked " + roughly(age) + " ago)"
-}
-
-// roughly prints a duration as people say it.
-func roughly(d time.Duration) string {
-	switch {
-	case d < 90*time.Minute:
-		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()+0.5))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24+0.5))
+	return "(asked " + words.Duration(age) + " ago)"
 }

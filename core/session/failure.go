@@ -11,6 +11,7 @@ import (
 	"orebot/core/loop"
 	"orebot/core/observe"
 	"orebot/core/provider"
+	"orebot/core/words"
 )
 
 // maxFailures is how often an entry may fail in ways that nothing explains.
@@ -186,13 +187,13 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a A
 	}
 	switch kind {
 	case provider.KindUnreachable:
-		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; %s.", about(max(after, time.Second)), again)
+		return loop.SeverityError, fmt.Sprintf("The model server hasn't answered for %s. Your message is kept; %s.", words.Duration(max(after, time.Second)), again)
 	case provider.KindBusy:
 		return loop.SeverityWarn, "The model server is too busy; " + again + " in a minute."
 	case provider.KindModelMissing:
 		return loop.SeverityError, missing(model, installed(pe), prefix)
 	case provider.KindTimeout:
-		return loop.SeverityError, fmt.Sprintf("The model went silent for %s. Please ask again, or something shorter.", about(max(after, time.Second)))
+		return loop.SeverityError, fmt.Sprintf("The model went silent for %s. Please ask again, or something shorter.", words.Duration(max(after, time.Second)))
 	case provider.KindEmpty, provider.KindIncomplete:
 		return loop.SeverityWarn, "The model stopped without an answer; I tried twice. " + sentence(again) + "."
 	case provider.KindRepeats:

@@ -11,6 +11,7 @@ import (
 	"orebot/core/observe"
 	"orebot/core/provider"
 	"orebot/core/transform/budget"
+	"orebot/core/words"
 )
 
 // Fit is how the prompts of a conversation fit the context window of its model. It is kept with the thread, so that the prompts of
@@ -226,25 +227,5 @@ func (s *Stream) tooLong(j *job, err error) string {
 }
 
 func sizes(tokens int, model string, room int) string {
-	return fmt.Sprintf("About %s tokens; `%s` takes about %s here.", rounded(tokens), model, rounded(room))
-}
-
-// rounded prints a number as people say an estimate: to the hundred, with its thousands apart; a small one to the ten.
-func rounded(n int) string {
-	step := 100
-	if n < 1000 {
-		step = 10
-	}
-	n = (n + step/2) / step * step
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", rest(n/1000), n%1000)
-}
-
-func rest(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", rest(n/1000), n%1000)
+	return fmt.Sprintf("About %s tokens; `%s` takes about %s here.", words.Estimate(tokens), model, words.Estimate(room))
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -206,20 +205,6 @@ func greeting(in Inbound) string {
 		return "Hello! Write your question, and I answer."
 	}
 	return "Hello! Write your question together with my name, or as a reply to me."
-}
-
-// about prints a duration as people say it.
-func about(d time.Duration) string {
-	switch {
-	case d < 90*time.Second:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 90*time.Minute:
-		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()+0.5))
-	default:
-		return fmt.Sprintf("%d days", int(d.Hours()/24+0.5))
-	}
 }
 
 // Limits on starts without progress: a message that was there at so many crashes is answered alone, or given up.

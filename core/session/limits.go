@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"orebot/core/loop"
 	"orebot/core/observe"
+	"orebot/core/words"
 )
 
 // Limits bound what one person may use. Where one is 0, there is no such limit.
@@ -180,7 +180,7 @@ func (d *dues) pass(now time.Time) {
 
 // soon prints how long to wait: never less than it takes.
 func soon(d time.Duration) string {
-	return about(max(time.Second, (d + time.Second - 1).Truncate(time.Second)))
+	return words.Duration(max(time.Second, (d + time.Second - 1).Truncate(time.Second)))
 }
 
 // moved follows a message from its place in the queue to its end.
@@ -234,16 +234,7 @@ func (m *Manager) tooBig(in Inbound) bool {
 // oversizeText is the line for a message whose content wasn't kept.
 func (s *Stream) oversizeText(e Entry) string {
 	if n := s.m.cfg.Limits.InputBytes; n > 0 && e.Size > n {
-		return fmt.Sprintf("That is %s bytes; %s is the limit. Please send less.", grouped(e.Size), grouped(n))
+		return fmt.Sprintf("That is %s bytes; %s is the limit. Please send less.", words.Number(e.Size), words.Number(n))
 	}
 	return "That is more than I can read at once. Please send less."
-}
-
-// grouped prints a number with a comma before every third digit.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

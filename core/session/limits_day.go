@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orebot/core/loop"
+	"orebot/core/words"
 )
 
 // spendsTooMuch ends messages of somebody who has used up the day's tokens; the first at each address is told, in this life or another.
@@ -31,7 +32,7 @@ func (s *Stream) spendsTooMuch(j *job) (over bool, err error) {
 	s.m.tellLimit(in, limitTokens)
 	tomorrow := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, small: []SmallWrite{w},
-		text: fmt.Sprintf("%s tokens a day is the limit; go on in %s.", grouped(n), soon(tomorrow.Sub(now)))})
+		text: fmt.Sprintf("%s tokens a day is the limit; go on in %s.", words.Number(n), soon(tomorrow.Sub(now)))})
 }
 
 // spaceSpent holds when somebody was told at an address that the day's tokens are used up. It is kept for a day.

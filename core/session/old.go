@@ -9,13 +9,14 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/loop"
+	"orebot/core/words"
 )
 
 // tooLate ends a question that is too old to be answered unasked with a line. The question is put on the log and set aside, off the
 // active path, so that `retry` asks it: one Batch.
 func (s *Stream) tooLate(j *job, age time.Duration) error {
 	e := ending{how: EndNoticed, sev: loop.SeverityInfo,
-		text: fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", about(age))}
+		text: fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", words.Duration(age))}
 	arts, err := s.readLate(j)
 	if err != nil || len(arts) == 0 || s.m.cfg.Commander == nil {
 		if err != nil {
@@ -23,7 +24,7 @@ func (s *Stream) tooLate(j *job, age time.Duration) error {
 		}
 		return s.notice(j, e)
 	}
-	e.text = fmt.Sprintf("You asked %s ago while I was away; `%sretry` asks it now.", about(age), s.m.prefix(j.addr))
+	e.text = fmt.Sprintf("You asked %s ago while I was away; `%sretry` asks it now.", words.Duration(age), s.m.prefix(j.addr))
 	e.offers = []string{"retry"}
 	t := s.unanswered(j, arts)
 	e.lead = []LogRecord{turnRecord(t), {Kind: KindTip, Tip: &TipMove{To: t.Parent, Aside: t.ID.Seq}}}
@@ -51,7 +52,7 @@ func (s *Stream) overdue(j *job) (over bool, err error) {
 	if j.turn == 0 || !s.tooOld(in) || s.m.cfg.Commander == nil {
 		return false, nil
 	}
-	text := fmt.Sprintf("You asked %s ago while I was away; `%sretry` asks it now.", about(time.Since(in.At)), s.m.prefix(j.addr))
+	text := fmt.Sprintf("You asked %s ago while I was away; `%sretry` asks it now.", words.Duration(time.Since(in.At)), s.m.prefix(j.addr))
 	return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: text, aside: true, offers: []string{"retry"}})
 }
 

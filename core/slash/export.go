@@ -111,7 +111,7 @@ func newest(pieces []passage) []passage {
 func piece(r session.LogRecord, a session.Address) (p passage, ok bool) {
 	switch {
 	case r.Turn != nil && r.Turn.Role == ledger.RoleUser && !r.Turn.Draft:
-		return passage{r.Turn.Author, r.Turn.Time, words(*r.Turn)}, true
+		return passage{r.Turn.Author, r.Turn.Time, utterance(*r.Turn)}, true
 	case r.Turn != nil && r.Turn.Final() && r.Turn.Covers == 0:
 		return passage{"orebot", r.Turn.Time, thoughts(*r.Turn) + r.Turn.Text()}, true
 	case r.End != nil && r.End.To == a && r.End.File == "" && !r.End.Private:
@@ -120,8 +120,8 @@ func piece(r session.LogRecord, a session.Address) (p passage, ok bool) {
 	return p, false
 }
 
-// words is what a person has said, where it wasn't taken back.
-func words(t ledger.Turn) string {
+// utterance is what a person has said, where it wasn't taken back.
+func utterance(t ledger.Turn) string {
 	if len(t.Artifacts) == 0 {
 		return "*Deleted.*"
 	}

@@ -3,6 +3,8 @@ package slash
 import (
 	"slices"
 	"strings"
+
+	"orebot/core/words"
 )
 
 // Entry is a command as it is listed.
@@ -88,37 +90,12 @@ func near(word string) string {
 	best, at := "", 3
 	for _, sp := range specs() {
 		for _, name := range append([]string{sp.name}, sp.aliases...) {
-			if d := distance(word, name); d < at && d < len(word) {
+			if d := words.Distance(word, name); d < at && d < len(word) {
 				best, at = name, d
 			}
 		}
 	}
 	return best
-}
-
-// distance is how many letters must be put, dropped, changed or swapped with a neighbour to make b of a.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	var before, last []int
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		before, last, row = last, row, make([]int, len(y)+1)
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(y)]
 }
 
 // closest returns up to n of the names that are most like a word, the closest first.
@@ -130,9 +107,9 @@ func closest(word string, names []string, n int) []string {
 	low := strings.ToLower(word)
 	var all []scored
 	for _, name := range names {
-		d := distance(low, strings.ToLower(name))
+		d := words.Distance(low, strings.ToLower(name))
 		base, _, _ := strings.Cut(name, ":")
-		d = min(d, distance(low, strings.ToLower(base)))
+		d = min(d, words.Distance(low, strings.ToLower(base)))
 		if strings.Contains(strings.ToLower(name), low) {
 			d = min(d, 1)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orebot/core/session"
+	"orebot/core/words"
 )
 
 // model shows the conversation's model, or changes it to an installed one.
@@ -84,7 +85,7 @@ func (c *Commands) models(ctx context.Context, v session.View) (session.Effect, 
 			fmt.Fprintf(&b, ", %.1f GB", float64(m.Size)/1e9)
 		}
 		if m.Context > 0 {
-			fmt.Fprintf(&b, ", %s tokens", count(m.Context))
+			fmt.Fprintf(&b, ", %s tokens", words.Number(m.Context))
 		}
 		if can := abilities(m.Can); can != "" {
 			b.WriteString(", " + can)
@@ -120,7 +121,7 @@ func (c *Commands) system(cmd session.Command, v session.View) session.Effect {
 	case strings.EqualFold(cmd.Args, "reset"):
 		return shared(done("The default instructions hold again.", session.Setting{Key: session.SettingSystem}), "The default instructions hold again, here too.")
 	case len(cmd.Args) > maxSystem:
-		return quiet("That is %s bytes; instructions may have %s.", count(len(cmd.Args)), count(maxSystem))
+		return quiet("That is %s bytes; instructions may have %s.", words.Number(len(cmd.Args)), words.Number(maxSystem))
 	}
 	return shared(done(fmt.Sprintf("From the next message on I follow that. `%ssystem reset` brings the default back.", cmd.Prefix),
 		session.Setting{Key: session.SettingSystem, Value: cmd.Args}), "My instructions were changed, here too.")

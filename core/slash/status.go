@@ -3,10 +3,10 @@ package slash
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"orebot/core/session"
+	"orebot/core/words"
 )
 
 // status tells what the conversation runs with.
@@ -35,9 +35,9 @@ func used(ctx context.Context, v session.View) string {
 		window = v.Window(ctx)
 	}
 	if window <= 0 {
-		return count(v.Used)
+		return words.Number(v.Used)
 	}
-	return count(min(v.Used, window)) + " of " + count(window)
+	return words.Number(min(v.Used, window)) + " of " + words.Number(window)
 }
 
 func queue(v session.View) string {
@@ -67,16 +67,7 @@ func (c *Commands) usage(ctx context.Context, cmd session.Command, v session.Vie
 // spent prints what answers have cost.
 func spent(t session.Tokens) string {
 	if t.Answers == 1 {
-		return count(t.In+t.Out) + " tokens in 1 answer"
+		return words.Number(t.In+t.Out) + " tokens in 1 answer"
 	}
-	return fmt.Sprintf("%s tokens in %s answers", count(t.In+t.Out), count(t.Answers))
-}
-
-// count prints a number as people read it.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("%s tokens in %s answers", words.Number(t.In+t.Out), words.Number(t.Answers))
 }

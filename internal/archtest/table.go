@@ -17,12 +17,13 @@ type row struct {
 func table() []row {
 	types := []string{"core/artifact", "core/ledger", "core/models", "core/provider"}
 	withLoop := append([]string{"core/loop"}, types...)
-	inner := append([]string{"core/cognitive", "core/tool", "core/transform", "core/access", "core/observe"}, withLoop...)
+	inner := append([]string{"core/cognitive", "core/tool", "core/transform", "core/access", "core/observe", "core/words"}, withLoop...)
 	platform := []string{"conduit", "conduit/markup", "core", "internal/secret"}
 	return []row{
 		{"core/artifact", nil},
 		{"core/models", nil},
 		{"core/observe", nil},
+		{"core/words", nil},
 		{"core/ledger", []string{"core/artifact"}},
 		{"core/provider", []string{"core/artifact", "core/ledger", "core/models"}},
 		{"core/loop", types},
@@ -41,7 +42,7 @@ func table() []row {
 		{"store/blob", []string{"core"}},
 		{"tool/mcp", []string{"core", "internal/secret"}},
 		{"internal/secret", nil},
-		{"internal/config", []string{"internal/secret"}},
+		{"internal/config", []string{"core/words", "internal/secret"}},
 		{"internal/ops", []string{anything}},
 		{"internal/demo", []string{anything}},
 		{"internal/sim", nil},

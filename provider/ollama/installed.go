@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orebot/core/provider"
+	"orebot/core/words"
 )
 
 // maxInstalled is how many names of installed models an error carries.
@@ -113,29 +114,12 @@ func nearest(name string, all []string) []string {
 	return all[:min(len(all), maxInstalled)]
 }
 
-// distance is how many letters have to be put, taken or changed to make b of a. A tag counts less than the name before it.
+// distance is how far a name is from what was asked for. A tag counts less than the name before it.
 func distance(a, b string) int {
 	nameA, tagA, _ := strings.Cut(a, ":")
 	nameB, tagB, _ := strings.Cut(b, ":")
 	return 4*edits(nameA, nameB) + edits(tagA, tagB)
 }
 
-func edits(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
+// edits bounds what it compares: a server's list and a person's word may be of any length.
+func edits(a, b string) int { return words.Distance(a[:min(len(a), 64)], b[:min(len(b), 64)]) }
