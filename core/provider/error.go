@@ -37,13 +37,16 @@ const (
 	// KindNoLoad: the server can't load the model, whoever asks: it doesn't
 	// fit the memory, or its file is broken.
 	KindNoLoad
+	// KindTooBig: something in front of the server takes no request of so many
+	// bytes, whatever the model could read.
+	KindTooBig
 )
 
 // String returns a short name for logs and metrics.
 func (k Kind) String() string {
 	names := [...]string{
 		"unknown", "unreachable", "busy", "model missing", "timeout",
-		"incomplete", "empty", "too long", "refused", "denied", "repeats", "no load",
+		"incomplete", "empty", "too long", "refused", "denied", "repeats", "no load", "too big",
 	}
 	if int(k) < len(names) {
 		return names[k]

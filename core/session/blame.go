@@ -81,7 +81,7 @@ func (s *Stream) stand(ctx context.Context, j *job) error {
 func (s *Stream) giveUp(ctx context.Context, j *job, err error, try int, begin time.Time) (over bool, left error) {
 	kind := provider.KindOf(err)
 	s.log(j).Error(modelTrouble(kind), observe.KeyError, err, observe.KeyAttempt, try)
-	e := ending{how: EndNoticed, aside: kind == provider.KindTooLong, offers: offersAfter(kind)}
+	e := ending{how: EndNoticed, aside: kind == provider.KindTooLong || kind == provider.KindTooBig, offers: offersAfter(kind)}
 	e.sev, e.text = s.explain(err, kind, time.Since(begin), j.addr)
 	if kind == provider.KindRefused || kind == provider.KindIncomplete && j.charge.broken > 1 {
 		trouble := s.control(ctx, j, kind, begin)

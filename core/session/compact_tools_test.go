@@ -114,6 +114,47 @@ func TestSummariesKeepExchangesWhole(t *testing.T) {
 	})
 }
 
+// Where what the tools brought for a question is more than the model reads, that is said, not that the question is too long; the next one
+// is answered.
+func TestToolsBringTooMuch(t *testing.T) {
+	for name, err := range map[string]error{
+		"counted here": nil, "refused": &provider.Error{Kind: provider.KindTooLong, Model: "m"}, "unplanned": &provider.Error{Kind: provider.KindTooLong, Model: "m"},
+	} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			p := newTalker(fitWindow)
+			say := p.answer
+			p.answer = func(ctx context.Context, k int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+				switch last := turns[len(turns)-1]; {
+				case last.Role == ledger.RoleTool && err != nil:
+					return nil, err
+				case strings.Contains(said(last), "what time"):
+					return []artifact.Artifact{artifact.ToolCall{ID: "c", Name: "clock", Arguments: "{}"}}, nil
+				}
+				return say(ctx, k, turns)
+			}
+			size := 20_000
+			if err != nil {
+				size = 500
+			}
+			b := start(t, mem, &p.scripted, fitting, func(c *session.Config) {
+				c.Pattern, c.Handlers = cognitive.ReAct{MaxRounds: 8}, []loop.Handler{bigTools(size)}
+				if name == "unplanned" {
+					c.ContextOf, c.Spec.NumCtx = nil, 0
+				}
+			})
+			in := msg(dm, "slack:U1", "what time is it?")
+			b.accept(in)
+			time.Sleep(time.Minute)
+			b.ended(in, session.EndNoticed)
+			if got := b.notes(dm); len(got) != 1 || !strings.HasPrefix(got[0], "What my tools brought is more than `m` can read at once. Please ask for less") {
+				t.Errorf("%s: notes %q", name, got)
+			}
+			b.ask(msg(dm, "slack:U1", question(1)), 0)
+			b.stopLife()
+		})
+	}
+}
+
 // What tools say in the middle of a turn takes the room of older turns: these are summarised before the model is asked again, so that
 // nothing is gone without standing there.
 func TestToolsMakeRoomInMidTurn(t *testing.T) {

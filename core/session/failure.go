@@ -200,6 +200,9 @@ func (s *Stream) explain(err error, kind provider.Kind, after time.Duration, a A
 		return loop.SeverityWarn, "The model only repeated itself; I stopped it twice. Ask in other words; " + again + "."
 	case provider.KindTooLong:
 		return loop.SeverityWarn, fmt.Sprintf("That is more than `%s` can read at once. Please send less.", model)
+	case provider.KindTooBig:
+		return loop.SeverityWarn, fmt.Sprintf("What stands in front of the model server takes no request of that many bytes; I've set your message aside. "+
+			"Send fewer or smaller files, or go on in a fresh conversation: `%snew`. Operator: raise its limit for requests.", prefix)
 	case provider.KindNoLoad:
 		return loop.SeverityError, fmt.Sprintf("The model server can't load `%s`; the operator has to look at it. Your message is kept; %s.", model, again)
 	case provider.KindDenied:

@@ -215,6 +215,9 @@ func (s *Stream) squeeze(j *job) bool {
 // tooLong says that a question is more than the model reads; empty where it isn't the question that is.
 func (s *Stream) tooLong(j *job, err error) string {
 	var large *budget.TooLargeError
+	if (errors.As(err, &large) || provider.KindOf(err) == provider.KindTooLong) && s.tooled(j) {
+		return fmt.Sprintf("What my tools brought is more than `%s` can read at once. Please ask for less at once.", s.model())
+	}
 	if errors.As(err, &large) {
 		return sizes(large.Tokens, s.model(), large.Room)
 	}
@@ -224,6 +227,17 @@ func (s *Stream) tooLong(j *job, err error) string {
 	}
 	room := max(p.Room()-p.Tokens(p.Fixed), 0)
 	return sizes(max(p.Tokens(p.Question), p.Window), s.model(), room)
+}
+
+// tooled reports whether tools have brought something for a job's question: the question by itself has been read.
+func (s *Stream) tooled(j *job) bool {
+	path := s.live.turns()
+	for i := len(path) - 1; i >= 0 && j.turn != 0 && path[i].ID.Seq > j.turn; i-- {
+		if path[i].Role == ledger.RoleTool {
+			return true
+		}
+	}
+	return false
 }
 
 func sizes(tokens int, model string, room int) string {

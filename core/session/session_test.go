@@ -177,6 +177,7 @@ func TestAModelThatStaysAwayEndsInANotice(t *testing.T) {
 		{provider.KindRepeats, "repeated itself", false},
 		{provider.KindTooLong, "send less", true},
 		{provider.KindRefused, "refuses whatever I ask. Your message is kept", false}, // what is refused alone: see TestAHarmfulQuestionIsSetAside
+		{provider.KindTooBig, "takes no request of that many bytes; I've set your message aside. Send fewer or smaller files, or go on in a fresh conversation", true},
 		{provider.KindNoLoad, "can't load `m`; the operator has to look at it. Your message is kept", false},
 		{provider.KindDenied, "check its key", false},
 		{provider.KindUnknown, "Something went wrong", true},

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -31,7 +29,7 @@ func checker(schema json.RawMessage) *check {
 	if err != nil {
 		return nil
 	}
-	return &check{validate: resolved.Validate, root: w.root, cost: slices.Max(slices.Collect(maps.Values(w.cost)))}
+	return &check{validate: resolved.Validate, root: w.root, cost: w.most()}
 }
 
 // check is a schema that arguments are held against.
@@ -109,6 +107,15 @@ const maxWork = 10_000
 type walk struct {
 	root any
 	cost map[string]int // of the schema at a place; -1 while it is being counted
+}
+
+// most is the cost of the costliest schema in the document; a schema that is no object, such as true, costs one look.
+func (w *walk) most() int {
+	most := 1
+	for _, n := range w.cost {
+		most = max(most, n)
+	}
+	return most
 }
 
 // all looks at each object of the document as if it were a schema. More of them are than that, which does no harm.

@@ -69,3 +69,33 @@ func TestEndlessRepetition(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A model that calls tools without end, or a thousand at once, isn't heard any longer after some dozens: it gets the results of those. An
+// answer that is complete within that is whole.
+func TestEndlessToolCalls(t *testing.T) {
+	clock := sim.ToolCall{Name: "clock", Arguments: `{"zone":"UTC"}`}
+	calls := strings.Repeat(`{"function":{"name":"clock","arguments":{}}},`, 1000)
+	big := sim.ToolCall{Name: "clock", Arguments: `{"zone":"` + strings.Repeat("x", 100<<10) + `"}`}
+	replies := map[string]sim.Reply{
+		"some":    {ToolCalls: slices.Repeat([]sim.ToolCall{clock}, 20)},
+		"many":    {ToolCalls: slices.Repeat([]sim.ToolCall{clock}, 5000)},
+		"at once": {Raw: &sim.Raw{Status: 200, Body: `{"message":{"role":"assistant","tool_calls":[` + strings.TrimSuffix(calls, ",") + `]},"done":true,"eval_count":3}` + "\n"}},
+		"big":     {ToolCalls: slices.Repeat([]sim.ToolCall{big}, 50)},
+	}
+	s, p := serve(t, sim.Options{Answer: func(r sim.Request) sim.Reply { return replies[r.Last()] }})
+	for asked, want := range map[string]int{"some": 20, "many": 64, "at once": 64, "big": 3} {
+		got, err := ask(t, p, asked, models.Spec{NumCtx: 8192},
+			provider.WithTools(provider.Tool{Name: "clock", Parameters: []byte(`{"type":"object"}`)}))
+		if err != nil || len(got.calls) != want {
+			t.Errorf("%s: %d calls, want %d, %v", asked, len(got.calls), want, err)
+		}
+		if cut := got.finish != ""; cut != (asked == "big") {
+			t.Errorf("%s: finish %q", asked, got.finish)
+		}
+	}
+	if err := s.WaitFor(t.Context(), func(rs []sim.Request) bool {
+		return !slices.ContainsFunc(rs, func(r sim.Request) bool { return r.Ended.IsZero() || r.Lines > 1000 })
+	}); err != nil {
+		t.Error(err)
+	}
+}

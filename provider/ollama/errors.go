@@ -115,8 +115,10 @@ func short(s string) string {
 // to its own faults alike is told apart by what it says.
 func (r *refusal) kind() provider.Kind {
 	switch {
-	case tooLong(r.text) || r.status == http.StatusRequestEntityTooLarge:
+	case tooLong(r.text):
 		return provider.KindTooLong
+	case r.status == http.StatusRequestEntityTooLarge: // a proxy's limit of bytes: Ollama has none
+		return provider.KindTooBig
 	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
 		return provider.KindDenied
 	case r.status == http.StatusNotFound && r.json && strings.Contains(r.text, "model"):

@@ -89,7 +89,7 @@ func fault(e *provider.Error) bool {
 func elsewhere(k provider.Kind) bool {
 	switch k {
 	case provider.KindUnreachable, provider.KindBusy, provider.KindTimeout, provider.KindIncomplete, provider.KindDenied,
-		provider.KindModelMissing, provider.KindNoLoad:
+		provider.KindModelMissing, provider.KindNoLoad, provider.KindTooBig:
 		return true
 	}
 	return false
@@ -97,7 +97,7 @@ func elsewhere(k provider.Kind) bool {
 
 // hopes are the kinds of failure that several hosts may have, the one that is most likely to pass first: it is what a caller learns.
 var hopes = []provider.Kind{provider.KindBusy, provider.KindIncomplete, provider.KindTimeout, provider.KindUnreachable,
-	provider.KindNoLoad, provider.KindDenied, provider.KindModelMissing}
+	provider.KindNoLoad, provider.KindTooBig, provider.KindDenied, provider.KindModelMissing}
 
 // worst makes one error of those of all hosts.
 func worst(all []*provider.Error) error {

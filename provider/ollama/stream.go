@@ -44,12 +44,15 @@ type stream struct {
 	thought  bool
 	loops    bool // it repeats itself without end
 	calls    int
-	size     int // bytes of text and reasoning so far
+	size     int // bytes of text, reasoning and tool calls so far
 	last     line
 }
 
-// maxAnswer is how much text and reasoning one answer may hold, in bytes. A server that ignores num_predict can't fill the memory.
+// maxAnswer is how much text, reasoning and tool calls one answer may hold, in bytes. A server that ignores num_predict can't fill the memory.
 const maxAnswer = 256 << 10
+
+// maxCalls is how many tool calls of one answer are taken: a model that calls without end isn't heard any longer.
+const maxCalls = 64
 
 // drainTime is how long the end of the body is waited for after the last line, so that the connection can be used again.
 const drainTime = 250 * time.Millisecond
@@ -74,6 +77,9 @@ func (s *stream) read(body io.Reader) error {
 		}
 		if s.last.Done {
 			break
+		}
+		if s.calls >= maxCalls { // likewise; what was called is answered, and the model goes on from there
+			return s.finish()
 		}
 		if s.size > maxAnswer { // likewise
 			s.last.DoneReason = finishLength
@@ -150,7 +156,7 @@ func (s *stream) message(m api.Message) error {
 			return err
 		}
 	}
-	for _, c := range m.ToolCalls {
+	for _, c := range m.ToolCalls[:min(len(m.ToolCalls), maxCalls-s.calls)] {
 		if err := s.call(c); err != nil {
 			return err
 		}
@@ -172,7 +178,9 @@ func (s *stream) call(c api.ToolCall) error {
 	}
 	s.calls++
 	s.said = true
-	return s.send(artifact.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments.String()})
+	args := c.Function.Arguments.String()
+	s.size += len(c.Function.Name) + len(args)
+	return s.send(artifact.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: args})
 }
 
 func (s *stream) content(reasoning, text string) error {
