@@ -33,8 +33,8 @@ func (t *tries) next() time.Duration {
 	return t.b.delay(t.n, t.rand())
 }
 
-// sleep waits for d or for ctx's end, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d or for ctx's end, whose error it returns.
+func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}

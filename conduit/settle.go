@@ -11,7 +11,7 @@ const settlePoll = 10 * time.Millisecond
 // Settle returns when no courier is at work, or when ctx ends. One that waits for its platform is at work; an address whose courier
 // has stopped for this life isn't.
 func (c *Couriers) Settle(ctx context.Context) {
-	for c.busy() && sleep(ctx, settlePoll) == nil {
+	for c.busy() && Sleep(ctx, settlePoll) == nil {
 		continue
 	}
 }

@@ -27,7 +27,7 @@ func (c *Couriers) sweep(ctx context.Context) {
 			return
 		case err != nil && ctx.Err() == nil:
 			c.cfg.Logger.Error("due addresses can't be listed", observe.KeyError, err)
-			_ = sleep(ctx, wait.next())
+			_ = Sleep(ctx, wait.next())
 			continue
 		}
 		for _, a := range page {
@@ -78,7 +78,7 @@ func (c *courier) doze(ctx context.Context, d time.Duration) error {
 	c.log.page = nil
 	c.count(-1)
 	defer c.count(1)
-	return sleep(ctx, d)
+	return Sleep(ctx, d)
 }
 
 func (c *Couriers) count(n int) {

@@ -55,7 +55,7 @@ func (c *courier) commit(ctx context.Context, b session.Batch) (conflict bool, e
 			return !failed.Applied, nil
 		case errors.Is(err, session.ErrPaused):
 			c.once("delivery waits for the store", err)
-			if sleep(ctx, c.wait.next()) != nil {
+			if Sleep(ctx, c.wait.next()) != nil {
 				return false, errStop
 			}
 		case errors.Is(err, session.ErrUnknown), errors.Is(err, session.ErrClosed):

@@ -1,6 +1,9 @@
 package markup
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // Style is a set of flags: what a run looks like.
 type Style uint8
@@ -60,6 +63,21 @@ type Container struct {
 	Task    Task
 	// First is set on the first block of an item: the one that shows its marker.
 	First bool
+}
+
+// Bullet is what the item begins with on a platform that shows no lists of its own; depth counts the items around it.
+func (c Container) Bullet(depth int) string {
+	switch {
+	case c.Task == DoneTask:
+		return "☑"
+	case c.Task == OpenTask:
+		return "☐"
+	case c.Ordered:
+		return strconv.Itoa(c.Number) + string(rune(c.Delim))
+	case depth%2 == 1:
+		return "◦"
+	}
+	return "•"
 }
 
 // Block is a leaf of the document with the containers it stands in.

@@ -99,7 +99,7 @@ func (p *poster) patiently(ctx context.Context, at place, it conduit.Item, curso
 		if e.Class != conduit.RetryAfter {
 			return nil, "", err
 		}
-		if pauseFor(ctx, e.After) != nil {
+		if conduit.Sleep(ctx, e.After) != nil {
 			return nil, "", err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"orebot/conduit"
 )
 
 const (
@@ -26,18 +28,7 @@ type gate struct {
 
 // wait returns when a connection may be opened, or with ctx's error.
 func (g *gate) wait(ctx context.Context) error {
-	d := g.next()
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return conduit.Sleep(ctx, g.next())
 }
 
 // next books the next open and returns how long it has to wait.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"orebot/conduit"
 	"orebot/core/observe"
 )
 
@@ -33,7 +34,7 @@ func (s *Slack) identify(ctx context.Context) (identity, error) {
 			s.log.Warn("Slack doesn't answer", observe.KeyError, err)
 		}
 		s.cfg.Health.Set(false, "Slack doesn't answer")
-		if err := pauseFor(ctx, max(wait, classify(err).After)); err != nil {
+		if err := conduit.Sleep(ctx, max(wait, classify(err).After)); err != nil {
 			return identity{}, err
 		}
 	}
@@ -46,16 +47,4 @@ func (s *Slack) checkScopes(missing []string) {
 		return
 	}
 	s.note(noteScopes, "the Slack app lacks scopes: "+strings.Join(missing, " ")+"; add them to the app and install it again")
-}
-
-// pauseFor waits, or returns ctx's error.
-func pauseFor(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -229,7 +229,7 @@ func (l *look) give(ctx context.Context, k mark, m object) error {
 			}
 			return nil
 		}
-		if err := pauseFor(ctx, wait); err != nil {
+		if err := conduit.Sleep(ctx, wait); err != nil {
 			return errors.Join(err, r.Err)
 		}
 	}
@@ -253,7 +253,7 @@ const lookTries = 3
 // as far as missedTime goes.
 func (l *look) patiently(ctx context.Context, call func() (object, error)) (object, error) {
 	for try := 1; ; {
-		if err := pauseFor(ctx, time.Until(l.asked.Add(missedPace))); err != nil {
+		if err := conduit.Sleep(ctx, time.Until(l.asked.Add(missedPace))); err != nil {
 			return nil, err
 		}
 		o, err := call()
@@ -263,12 +263,12 @@ func (l *look) patiently(ctx context.Context, call func() (object, error)) (obje
 		}
 		switch e := classify(err); e.Class {
 		case conduit.RetryAfter:
-			if pauseFor(ctx, e.After) != nil {
+			if conduit.Sleep(ctx, e.After) != nil {
 				return nil, err
 			}
 			continue
 		case conduit.Retry, conduit.Unknown:
-			if try++; try > lookTries || pauseFor(ctx, time.Duration(try)*firstWait) != nil {
+			if try++; try > lookTries || conduit.Sleep(ctx, time.Duration(try)*firstWait) != nil {
 				return nil, err
 			}
 		default:

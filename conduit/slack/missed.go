@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"orebot/conduit"
 	"orebot/core/observe"
 )
 
@@ -98,7 +99,7 @@ func (m *missed) run(ctx context.Context, me identity) {
 			m.round(ctx, me, since)
 			m.marks = nil
 		case wait > 0:
-			_ = pauseFor(ctx, wait)
+			_ = conduit.Sleep(ctx, wait)
 		default:
 			select {
 			case <-ctx.Done():

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -109,7 +108,7 @@ func linePrefix(in []markup.Container, first bool) string {
 		case c.Quote:
 			quotes.WriteString("&gt; ")
 		case first && c.First:
-			items.WriteString(bullet(c, depth) + " ")
+			items.WriteString(c.Bullet(depth) + " ")
 			depth++
 		default:
 			items.WriteString("    ")
@@ -117,21 +116,6 @@ func linePrefix(in []markup.Container, first bool) string {
 		}
 	}
 	return quotes.String() + items.String()
-}
-
-// bullet is what a list item begins with.
-func bullet(c markup.Container, depth int) string {
-	switch {
-	case c.Task == markup.DoneTask:
-		return "☑"
-	case c.Task == markup.OpenTask:
-		return "☐"
-	case c.Ordered:
-		return strconv.Itoa(c.Number) + string(rune(c.Delim))
-	case depth%2 == 1:
-		return "◦"
-	}
-	return "•"
 }
 
 // fence draws a code block. It stands at the margin whatever it is part of, and

@@ -163,7 +163,7 @@ func (p *poster) takeBack(ctx context.Context, channel, ts string) error {
 		}
 		e := classify(err)
 		passing := e.Class == conduit.Retry || e.Class == conduit.RetryAfter || e.Class == conduit.Unknown
-		if !passing || try == takeBackTries || pauseFor(ctx, max(e.After, time.Duration(try)*time.Second)) != nil {
+		if !passing || try == takeBackTries || conduit.Sleep(ctx, max(e.After, time.Duration(try)*time.Second)) != nil {
 			return err
 		}
 	}

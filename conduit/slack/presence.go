@@ -274,7 +274,7 @@ func (api *API) insist(ctx context.Context, call func(context.Context) error) er
 		if err == nil || refusesStatus(err) || try == clearTries {
 			return err
 		}
-		if pauseFor(ctx, max(classify(err).After, time.Duration(try)*time.Second)) != nil {
+		if conduit.Sleep(ctx, max(classify(err).After, time.Duration(try)*time.Second)) != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orebot/conduit"
 	"orebot/core/access"
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -223,7 +224,7 @@ func (e *echo) Invoke(ctx context.Context, st ledger.State, _ models.Spec, ch ch
 	if reply != nil {
 		answer = reply(prompt)
 	}
-	if err := pauseFor(ctx, delay); err != nil {
+	if err := conduit.Sleep(ctx, delay); err != nil {
 		return err
 	}
 	select {

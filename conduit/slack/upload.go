@@ -136,7 +136,7 @@ func (p *poster) seen(ctx context.Context, at place, it conduit.Item) []string {
 		if ts != "" {
 			return []string{ts}
 		}
-		if err != nil || pauseFor(ctx, wait) != nil {
+		if err != nil || conduit.Sleep(ctx, wait) != nil {
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"orebot/conduit"
 	"orebot/core/observe"
 )
 
@@ -52,7 +53,7 @@ func (t *Telegram) menu(ctx context.Context, scope string, want []Command) error
 			return nil
 		}
 		e := asCall(err)
-		if e.final() || try == menuTries || sleep(ctx, max(wait.next(), e.wait())) != nil {
+		if e.final() || try == menuTries || conduit.Sleep(ctx, max(wait.next(), e.wait())) != nil {
 			return err
 		}
 	}

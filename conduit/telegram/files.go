@@ -16,6 +16,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"orebot/conduit"
 	"orebot/core/session"
 )
 
@@ -72,7 +73,7 @@ func (a *API) Fetch(ctx context.Context, at session.Address, att session.Attachm
 // locate asks where a file is, as soon as Telegram lets it.
 func (a *API) locate(ctx context.Context, id string) (fileInfo, error) {
 	raw, err := a.call(ctx, "getFile", tgbotapi.Params{"file_id": id})
-	for err != nil && asCall(err).code == http.StatusTooManyRequests && sleep(ctx, max(asCall(err).wait(), time.Second)) == nil {
+	for err != nil && asCall(err).code == http.StatusTooManyRequests && conduit.Sleep(ctx, max(asCall(err).wait(), time.Second)) == nil {
 		raw, err = a.call(ctx, "getFile", tgbotapi.Params{"file_id": id})
 	}
 	if err != nil {

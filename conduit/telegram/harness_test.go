@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orebot/conduit"
 	"orebot/core/access"
 	"orebot/core/artifact"
 	"orebot/core/ledger"
@@ -204,7 +205,7 @@ func (p *scripted) Invoke(ctx context.Context, st ledger.State, _ models.Spec, c
 	p.asked = append(p.asked, prompt)
 	f, wait := p.answer, p.wait
 	p.mu.Unlock()
-	if sleep(ctx, wait) != nil {
+	if conduit.Sleep(ctx, wait) != nil {
 		return ctx.Err()
 	}
 	if f == nil {

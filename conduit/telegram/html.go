@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -155,7 +154,7 @@ func (w *htmlWriter) prefix(in []markup.Container, first bool) {
 			w.text(">", look{})
 			w.space(" ")
 		case first && c.First:
-			w.text(bullet(c, depth), look{})
+			w.text(c.Bullet(depth), look{})
 			w.space(" ")
 			depth++
 		default:
@@ -163,21 +162,6 @@ func (w *htmlWriter) prefix(in []markup.Container, first bool) {
 			depth++
 		}
 	}
-}
-
-// bullet is what a list item begins with.
-func bullet(c markup.Container, depth int) string {
-	switch {
-	case c.Task == markup.DoneTask:
-		return "☑"
-	case c.Task == markup.OpenTask:
-		return "☐"
-	case c.Ordered:
-		return strconv.Itoa(c.Number) + string(rune(c.Delim))
-	case depth%2 == 1:
-		return "◦"
-	}
-	return "•"
 }
 
 // runs writes text; each further line of it is indented like the first.

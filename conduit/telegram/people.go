@@ -10,6 +10,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"orebot/conduit"
 	"orebot/core/session"
 )
 
@@ -55,7 +56,7 @@ func (a *API) administrators(ctx context.Context, chat int64) (map[string]bool, 
 	}
 	params := tgbotapi.Params{"chat_id": decimal(chat)}
 	a.readdress(params)
-	if err := sleep(ctx, a.pauses.Left(params["chat_id"])); err != nil {
+	if err := conduit.Sleep(ctx, a.pauses.Left(params["chat_id"])); err != nil {
 		return nil, err
 	}
 	raw, err := a.call(ctx, "getChatAdministrators", params)

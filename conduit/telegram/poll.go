@@ -9,6 +9,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"orebot/conduit"
 	"orebot/core/observe"
 )
 
@@ -61,7 +62,7 @@ func (p *poller) run(ctx context.Context) error {
 		if wait == 0 && p.offset == was {
 			wait = pollGap - time.Since(began)
 		}
-		_ = sleep(ctx, wait) // the loop's condition tells
+		_ = conduit.Sleep(ctx, wait) // the loop's condition tells
 	}
 	return nil
 }

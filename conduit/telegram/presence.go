@@ -139,7 +139,7 @@ func (p *Presence) Clear(ctx context.Context, a session.Address, shown session.P
 		return nil // nobody could make anything of it later either
 	}
 	if d := p.api.pauses.Left(chatOf(a)); d > 0 {
-		if err := sleep(ctx, d); err != nil {
+		if err := conduit.Sleep(ctx, d); err != nil {
 			return err
 		}
 	}

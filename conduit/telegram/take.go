@@ -9,6 +9,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 	"golang.org/x/sync/errgroup"
 
+	"orebot/conduit"
 	"orebot/core/observe"
 	"orebot/core/session"
 )
@@ -200,7 +201,7 @@ func (b buttons) answer(ctx context.Context, id string) {
 				return nil
 			}
 			e := asCall(err)
-			if e.final() || try == pressTries || sleep(ctx, max(wait.next(), e.wait())) != nil {
+			if e.final() || try == pressTries || conduit.Sleep(ctx, max(wait.next(), e.wait())) != nil {
 				b.log.Debug("button not answered", observe.KeyError, err)
 				return nil
 			}

@@ -177,7 +177,7 @@ func (t *Telegram) identify(ctx context.Context) error {
 		case !told:
 			t.log.Warn("bot unknown", observe.KeyError, err)
 		}
-		if sleep(ctx, max(wait.next(), e.wait())) != nil {
+		if conduit.Sleep(ctx, max(wait.next(), e.wait())) != nil {
 			return nil
 		}
 	}
