@@ -60,6 +60,7 @@ func TestAStrangerIsLetInByTheOperator(t *testing.T) {
 	for range 3 {
 		w.telegram.Say(bob, chat, "hello??")
 	}
+	eventually(t, "all that is refused", func() bool { return w.telegram.Pending() == 0 && w.idle() })
 	w.must([]string{"access", "list"}, "waits", "Bob (@bob)", "orebot access approve "+code)
 	w.must([]string{"access", "approve", strings.ToLower(code)}, "Bob (@bob)", "may talk to the bot now")
 	w.telegramSees("the welcome", sent(chat, 0, "You are in."))

@@ -23,7 +23,7 @@ func percentile(d []time.Duration, p int) float64 {
 }
 
 // disk measures what one small durable write costs here and now: the median of a few appends with fdatasync.
-func disk(b *testing.B, dir string) time.Duration {
+func disk(b testing.TB, dir string) time.Duration {
 	b.Helper()
 	f, err := os.Create(filepath.Join(dir, "disk"))
 	if err != nil {

@@ -28,10 +28,8 @@ func TestAnAnswerThatShowsNothingIsNotSilence(t *testing.T) {
 				}
 				return n == 2
 			})
+			w.answered([]person{p})
 			d.stop()
-			if len(said(w.slack.Transcript(), p.dm, "")) == 0 || len(copies(w.telegram.Transcript(), p.chat)) == 0 {
-				t.Error("the message counts as ended, and nobody was told anything")
-			}
 		})
 	}
 }
@@ -105,10 +103,8 @@ func TestACutAnswerSaysSo(t *testing.T) {
 	p := w.person("ana")
 	w.slack.Say(p.user, p.dm, "go")
 	w.slackSees("the answer", posted(p.dm, "", "half a"))
+	w.slackSees("that it was cut", posted(p.dm, "", "length limit"))
 	d.stop()
-	if got := strings.Join(said(w.slack.Transcript(), p.dm, ""), "\n"); !strings.Contains(got, "length limit") {
-		t.Errorf("it shows %q and not that it was cut", got)
-	}
 }
 
 // When Slack's API fails, the operator isn't sent to look at Socket Mode: no connection was ever opened, so none was ended.
@@ -119,7 +115,7 @@ func TestSlackFailingIsNotCalledEndingConnections(t *testing.T) {
 	if err := w.slack.WaitConnected(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(w.lastLog(), "Slack ends every connection at once") {
+	if strings.Contains(w.log(), "Slack ends every connection at once") {
 		t.Errorf("the log says that Slack ends connections; it answered five opens with 500:\n%s", w.lastLog())
 	}
 }

@@ -20,7 +20,7 @@ func TestAProxyIsNotUsedForThisMachine(t *testing.T) {
 	w := newWorld(t, options{})
 	w.ollamaTOML = "[net]\nproxy_url = \"http://user:SECRET-OF-THE-PROXY@127.0.0.1:1\""
 	w.start("HTTP_PROXY=http://127.0.0.1:1").ready()
-	if strings.Contains(w.lastLog(), "SECRET-OF-THE-PROXY") {
+	if strings.Contains(w.log(), "SECRET-OF-THE-PROXY") {
 		t.Error("the log holds the proxy's password")
 	}
 }

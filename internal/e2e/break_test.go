@@ -286,6 +286,7 @@ func TestSignals(t *testing.T) {
 		}
 		return ollama.Say("done")
 	}})
+	w.grace = "5s"
 	d := w.start().ready()
 	p := w.person("ana")
 	w.slack.Say(p.user, p.dm, "take your time")
@@ -295,9 +296,10 @@ func TestSignals(t *testing.T) {
 		hangUp = syscall.SIGTERM
 	}
 	_ = d.cmd.Process.Signal(hangUp)
-	if code := d.wait(patience); code != 0 || !strings.Contains(w.lastLog(), "orebot stops") {
+	if code := d.wait(patience); code != 0 || !strings.Contains(w.log(), "orebot stops") {
 		t.Errorf("SIGHUP ends with %d and the log\n%s", code, w.lastLog())
 	}
+	w.grace = "10m"
 	d = w.start().ready()
 	eventually(t, "the model is asked again", func() bool { return len(w.ollama.Chats()) == 2 })
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)

@@ -185,18 +185,14 @@ func (w *world) fill(cells []*cell, give func(c *cell)) {
 	for _, c := range cells {
 		give(c)
 	}
-	tick, late := time.NewTicker(10*time.Millisecond), time.After(patience)
+	tick, late := time.NewTicker(10*time.Millisecond), time.Now().Add(patience)
 	defer tick.Stop()
-	for i := 0; i < len(cells); {
+	for i := 0; i < len(cells) && time.Now().Before(late); {
 		if len(cells[i].got()) >= len(cells[i].want) {
 			i++
 			continue
 		}
-		select {
-		case <-tick.C:
-		case <-late:
-			i++
-		}
+		<-tick.C
 	}
 	eventually(w.t, "all came to an end", w.idle)
 	for _, c := range cells {

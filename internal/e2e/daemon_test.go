@@ -103,10 +103,19 @@ func eventually(t testing.TB, what string, ok func() bool) {
 // ready waits until /readyz says so.
 func (d *daemon) ready() *daemon {
 	d.t.Helper()
-	eventually(d.t, "the daemon is ready; log:\n"+d.w.lastLog(), func() bool {
-		code, _ := d.get("/readyz")
-		return code == http.StatusOK
-	})
+	var body string
+	deadline, tick := time.After(patience), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for code := 0; code != http.StatusOK; {
+		select {
+		case <-d.done:
+			d.t.Fatalf("the daemon ended with %d before it was ready; log:\n%s", d.cmd.ProcessState.ExitCode(), d.w.lastLog())
+		case <-deadline:
+			d.t.Fatalf("the daemon isn't ready: %s\nlog:\n%s", body, d.w.lastLog())
+		case <-tick.C:
+			code, body = d.get("/readyz")
+		}
+	}
 	return d
 }
 
@@ -126,7 +135,8 @@ func (d *daemon) figure(name string) float64 {
 	return 0
 }
 
-func (w *world) lastLog() string {
+// log returns all that the newest daemon has logged.
+func (w *world) log() string {
 	if len(w.logs) == 0 {
 		return ""
 	}
@@ -134,6 +144,21 @@ func (w *world) lastLog() string {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err.Error()
 	}
-	lines := strings.Split(string(data), "\n")
+	return string(data)
+}
+
+// lastLog is what of it a failing test tells. What a test looks for may long have passed it.
+func (w *world) lastLog() string {
+	lines := strings.Split(w.log(), "\n")
 	return strings.Join(lines[max(0, len(lines)-60):], "\n")
+}
+
+// gone reports whether a process has ended. One that nobody has waited for yet has, too: where the tests run, there may be no init.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) != nil
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
 }

@@ -202,7 +202,7 @@ func TestWhatPeopleShare(t *testing.T) {
 			s.check(t, "Telegram", texts(w.telegram.Transcript(), p.chat), byTelegram)
 		}
 	}
-	if now := w.peak(d); now > before+64 {
+	if now := w.peak(d); now > before+90 { // the daemon reads 20 MB of a file; of the largest there are a hundred
 		t.Errorf("the daemon took up to %.0f MB, %.0f before anybody shared anything", now, before)
 	}
 	if code := d.stop(); code != 0 {

@@ -34,7 +34,7 @@ func TestHostsFailBesideAndAfterEachOther(t *testing.T) {
 		return echo(0)(r)
 	}
 	w := newWorld(t, options{answer: answer})
-	w.ollamaTOML = `retry_for = "2s"`
+	w.ollamaTOML = `retry_for = "8s"`
 	second, other := w.secondHost(answer)
 	d := w.start().ready()
 	p := w.person("ana")

@@ -139,8 +139,11 @@ func copies(lines []telegram.Line, chat int64) []telegram.Line {
 
 // isSign reports whether a message only says, for a while, that a question waits: a busy machine makes people wait that long.
 func isSign(l telegram.Line) bool {
-	return l.Silent && (strings.HasSuffix(l.Text, " ahead of you. /stop withdraws.") || l.Text == "Still working." ||
-		strings.HasPrefix(l.Text, "Loading "))
+	return l.Silent && signText(l.Text)
+}
+
+func signText(text string) bool {
+	return strings.HasSuffix(text, " ahead of you. /stop withdraws.") || text == "Still working." || strings.HasPrefix(text, "Loading ")
 }
 
 // judge checks what everybody saw in the end.

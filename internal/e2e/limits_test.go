@@ -19,22 +19,18 @@ type limitedTalk struct {
 	want []string // expressions; nothing else is said
 }
 
-// What a person may use is bounded, in words that say when to go on, once in a window; the rest of it is refused in silence and counted.
-// The day's limit isn't told again in another life. Reports 64, 65 and 82.
+// What a person may use is bounded, in words that say when to go on, once; the rest of it is refused in silence and counted.
+// Reports 64, 65 and 82.
 func TestLimitsOfPeople(t *testing.T) {
 	held := make(chan struct{})
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
 		last := unlabelled(r.Last())
-		switch {
-		case strings.HasPrefix(last, "hold"):
+		if strings.HasPrefix(last, "hold") {
 			<-held
-		case strings.HasPrefix(last, "expensive"):
-			return ollama.Reply{Chunks: []string{"re: ", last}, Prompt: 30_000}
 		}
 		return ollama.Say("re: ", strings.ReplaceAll(last, "\n", " "))
 	}})
-	w.limits = "user_per_minute = 6\nuser_waiting = 2\nuser_tokens_per_day = 20000\nmax_input_bytes = 1000\nmax_attachment_bytes = 5000"
-	begin := time.Now().UTC()
+	w.limits = "user_per_minute = 100\nuser_waiting = 2\nmax_input_bytes = 1000\nmax_attachment_bytes = 5000"
 	d := w.start().ready()
 	talks := []limitedTalk{
 		{name: "bytes", say: []string{strings.Repeat("1234567890", 120)}, want: []string{`That is 1,200 bytes; 1,000 is the limit\. Please send less\.`}},
@@ -54,28 +50,51 @@ func TestLimitsOfPeople(t *testing.T) {
 		}
 		w.meets(l.name, who[l.name], l.want)
 	}
-	w.minute()
+	w.refused(d, 1)
+	d.stop()
+}
+
+// The day's limit is told once in a day, not again in another life.
+func TestLimitOfADay(t *testing.T) {
+	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
+		return ollama.Reply{Chunks: []string{"re: ", unlabelled(r.Last())}, Prompt: 30_000}
+	}})
+	w.limits = "user_per_minute = 100\nuser_tokens_per_day = 20000"
+	if left := untilTomorrow(); left < 2*time.Minute { // what was used today is forgotten then
+		t.Logf("waits %s for another day of UTC", left)
+		<-time.After(left)
+	}
+	d := w.start().ready()
 	p := w.person("day")
-	w.turns(p, "expensive one", "re: expensive one")
+	w.turns(p, "expensive", "re: expensive")
 	w.turns(p, "two", "20,000 tokens a day is the limit; go on in ")
 	w.begin(limitedTalk{say: []string{"three", "four"}}, p)
-	eventually(t, "nothing waits", w.idle)
+	w.refused(d, 2)
 	w.turns(p, "/usage", "You, today: 30,0")
-	eventually(t, "all that is too much is counted as refused", func() bool {
-		return d.figure(`orebot_messages_total{outcome="refused",platform="slack"}`) == 1+3+2
-	})
 	eventually(t, "nothing is under way", w.idle)
 	d.kill()
 	d = w.start().ready()
 	w.begin(limitedTalk{say: []string{"five"}}, p)
-	eventually(t, "the message is refused", func() bool { return d.figure(`orebot_messages_total{outcome="refused",platform="telegram"}`) == 1 })
+	w.refused(d, 1)
 	w.turns(p, "/whoami", "telegram:")
-	if time.Now().UTC().Day() != begin.Day() {
-		t.Skip("a day of UTC ended meanwhile")
-	}
-	want := []string{"re: expensive one", `20,000 tokens a day is the limit; go on in \d+ (h|min|s)\b`, "You, today: 30,0", "telegram:"}
-	w.meets("day", p, want)
+	w.meets("day", p, []string{"re: expensive", `20,000 tokens a day is the limit; go on in \d+ (h|min|s)\b`, "You, today: 30,0", "telegram:"})
 	d.stop()
+}
+
+// untilTomorrow is how long this day of UTC lasts.
+func untilTomorrow() time.Duration {
+	now := time.Now().UTC()
+	return now.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
+}
+
+// refused waits until a daemon has refused so many messages on each platform.
+func (w *world) refused(d *daemon, n int) {
+	w.t.Helper()
+	for _, platform := range []string{"slack", "telegram"} {
+		eventually(w.t, "all that is too much is counted as refused", func() bool {
+			return d.figure(`orebot_messages_total{outcome="refused",platform="`+platform+`"}`) == float64(n)
+		})
+	}
 }
 
 // begin has a person say what they say, in both places.
@@ -134,18 +153,28 @@ func (w *world) meets(name string, p person, want []string) {
 	}
 }
 
-// minute has somebody write more than a minute allows: one line says when to go on. A command that runs beside a turn is free.
-func (w *world) minute() {
-	w.t.Helper()
-	p := w.person("minute")
-	want := []string{}
-	for i := range 6 {
-		text := string(rune('a'+i)) + " question"
-		w.turns(p, text, "re: "+text)
+// Who writes more than a minute allows is told once when to go on; the rest is refused in silence, and a command that runs beside a turn
+// is free. All of it is written at once: so no machine is too slow for the minute.
+func TestLimitOfAMinute(t *testing.T) {
+	held := make(chan struct{})
+	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
+		<-held
+		return echo(0)(r)
+	}})
+	w.limits, w.moreTOML = "user_per_minute = 6\nuser_waiting = 100", "[chat]\nqueue = \"fifo\"\n"
+	d := w.start().ready()
+	p := w.person("ana")
+	say := strings.Fields("one two three four five six seven eight nine ten")
+	w.begin(limitedTalk{say: say}, p)
+	want := []string{`6 a minute is the limit; go on in \d+ s\.`}
+	w.meets("minute", p, want)
+	w.refused(d, 3)
+	close(held)
+	for _, text := range say[:6] {
 		want = append(want, "re: "+text)
 	}
-	w.begin(limitedTalk{say: []string{"seven", "eight", "nine", "ten"}}, p)
-	eventually(w.t, "nothing waits", w.idle)
+	w.meets("minute", p, want)
 	w.turns(p, "/help", "stop")
-	w.meets("minute", p, append(want, `6 a minute is the limit; go on in \d+ s\.`, "stop"))
+	w.meets("minute", p, append(want, "stop"))
+	d.stop()
 }

@@ -116,7 +116,7 @@ func (f *failingBy) answer(r ollama.Request) ollama.Reply {
 func TestTroubleWithTheModelIsToldApart(t *testing.T) {
 	f := &failingBy{by: map[string]trouble{}, calls: map[string]int{}}
 	w := newWorld(t, options{answer: f.answer, abilities: []string{"tools"}})
-	w.ollamaTOML = `retry_for = "3s"` + "\nmax_concurrent = 16"
+	w.ollamaTOML = `retry_for = "15s"` + "\nmax_concurrent = 16" // what is tried again needs a second, and a busy machine more
 	d := w.start().ready()
 	var who []person
 	all := troubles()

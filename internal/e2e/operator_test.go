@@ -92,7 +92,7 @@ func TestTheStateIsLockedAndPrivate(t *testing.T) {
 		t.Errorf("state database: %v, %v", info.Mode(), err)
 	}
 	second := w.start()
-	if code := second.wait(patience); code != 1 || !strings.Contains(w.lastLog(), "in use") {
+	if code := second.wait(patience); code != 1 || !strings.Contains(w.log(), "in use") {
 		t.Errorf("a second daemon ends with %d and says\n%s", code, w.lastLog())
 	}
 }
@@ -113,7 +113,7 @@ func TestAWrongTokenStopsItsPlatformAlone(t *testing.T) {
 		code, body := d.get("/readyz")
 		return code == 503 && strings.Contains(body, "telegram: Telegram refuses the bot token")
 	})
-	eventually(t, "the log says so", func() bool { return strings.Contains(w.lastLog(), "platform refused credentials") })
+	eventually(t, "the log says so", func() bool { return strings.Contains(w.log(), "platform refused credentials") })
 	d.stop()
 
 	other := newWorld(t, options{slack: slack.Options{}})

@@ -11,7 +11,8 @@ import (
 	"orebot/internal/sim/slack"
 )
 
-// atOnce is how soon a stop reaches the model server. Machines that test are busy: one of many tries has to be so quick.
+// atOnce is how soon a stop reaches the model server, beside the two commits that make it durable and take it up. Machines that test are
+// busy: one of many tries has to be so quick.
 const atOnce = 100 * time.Millisecond
 
 // stopped lets a person ask, waits until the server is at it, stops it, and returns how long the server learned nothing of that.
@@ -49,6 +50,14 @@ func (w *world) stopped(p person, question string, at func(ollama.Request) bool)
 	return wait("was left alone", func(r ollama.Request) bool { return !r.Left.IsZero() }).Left.Sub(begin)
 }
 
+// endless is an answer that goes on for half a minute at least, and doesn't repeat itself: that would end it, too.
+func endless() (chunks []string) {
+	for i := range 30_000 {
+		chunks = append(chunks, fmt.Sprintf("partial word %d ", i))
+	}
+	return chunks
+}
+
 // Report 66: stop reaches the server at once, whether it hangs before its headers, behind them, while it loads, or in the middle of an
 // answer that never ends. What was said by then is shown to nobody and isn't in the next prompt.
 func TestStopReachesTheServer(t *testing.T) {
@@ -57,7 +66,7 @@ func TestStopReachesTheServer(t *testing.T) {
 		"no line":    {Delay: time.Hour, Headers: true},
 		"loads":      {Load: time.Hour},
 		"talks":      {Chunks: []string{"partial words ", "and ", "more, "}, Between: time.Hour},
-		"no end":     {Chunks: strings.SplitAfter(strings.Repeat("partial words that go on ", 4000), " "), Between: time.Millisecond},
+		"no end":     {Chunks: endless(), Between: time.Millisecond},
 	}
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
 		for name, reply := range replies {
@@ -68,16 +77,17 @@ func TestStopReachesTheServer(t *testing.T) {
 		return ollama.Say("well")
 	}})
 	d := w.start().ready()
+	quick := atOnce + 4*disk(t, w.dir)
 	for name, reply := range replies {
 		p := w.person(name)
 		begun := func(r ollama.Request) bool { return r.Lines >= min(1, len(reply.Chunks)) }
 		best := time.Hour
 		tries := 0
-		for ; tries < 10 && best > atOnce; tries++ {
+		for ; tries < 30 && best > quick; tries++ {
 			best = min(best, w.stopped(p, fmt.Sprint(name, " ", tries), begun))
 		}
-		if best > atOnce {
-			t.Errorf("%s: a stop needs %v", name, best)
+		if best > quick {
+			t.Errorf("%s: a stop needs %v, more than %v", name, best, quick)
 		}
 		w.slack.Say(p.user, p.dm, "and now?")
 		w.slackSees("the next answer", posted(p.dm, "", "well"))
@@ -108,7 +118,7 @@ func TestStopInTheLineAndDuringATool(t *testing.T) {
 	calls := filepath.Join(w.dir, "calls")
 	w.moreTOML = fmt.Sprintf("[[mcp]]\nname = \"slow\"\ncommand = [%q]\nenv = {%s = %q}\n", self(t), slowTool, calls)
 	d := w.start().ready()
-	eventually(t, "the server is there", func() bool { return strings.Contains(w.lastLog(), "mcp server is there") })
+	eventually(t, "the server is there", func() bool { return strings.Contains(w.log(), "mcp server is there") })
 	ana, ben := w.person("ana"), w.person("ben")
 	w.slack.Say(ana.user, ana.dm, "wait for it")
 	eventually(t, "the tool runs", func() bool { return len(read(calls)) == 1 })

@@ -40,9 +40,9 @@ func TestEveryPlaceIsAnswered(t *testing.T) {
 	if n := w.slack.Refused(); n != 0 {
 		t.Errorf("Slack refused %d posts: %v", n, w.slack.Refusals())
 	}
-	if got := d.figure(`orebot_messages_total{outcome="answered",platform="slack"}`); got != 3 {
-		t.Errorf("%v Slack messages counted as answered, want 3", got)
-	}
+	eventually(t, "three messages in Slack are counted as answered", func() bool {
+		return d.figure(`orebot_messages_total{outcome="answered",platform="slack"}`) == 3
+	})
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d after SIGTERM", code)
 	}

@@ -82,7 +82,7 @@ func TestAForwardJoinsItsCommentInMidAnswer(t *testing.T) {
 			if one < 0 || two < one || comment < two {
 				t.Errorf("the model was asked %q", got)
 			}
-			if shown := w.shown(chat); len(shown) != 1 || strings.Contains(w.lastLog(), "panic") {
+			if shown := w.shown(chat); len(shown) != 1 || strings.Contains(w.log(), "panic") {
 				t.Errorf("shown: %q", shown)
 			}
 			d.stop()

@@ -105,8 +105,7 @@ func TestAButtonPressedTwiceAndByAStranger(t *testing.T) {
 	w.telegram.Callback(eve, group, notice.Message, "c:retry")
 	w.telegram.Callback(eve, group, notice.Message, "c:forget")
 	w.telegram.Callback(eve, w.telegram.PrivateChat(eve), 1, "c:retry")
-	eventually(t, "the presses are answered", func() bool { return len(w.telegram.Calls("answerCallbackQuery")) == 3 })
-	eventually(t, "nothing waits", w.idle)
+	w.pressed(3)
 	if n := len(w.ollama.Chats()); n != asked {
 		t.Errorf("a stranger cost %d calls", n-asked)
 	}
@@ -115,8 +114,7 @@ func TestAButtonPressedTwiceAndByAStranger(t *testing.T) {
 	}
 	w.telegram.Callback(bob, group, notice.Message, "c:retry")
 	w.telegram.Callback(bob, group, notice.Message, "c:retry")
-	eventually(t, "the presses are answered", func() bool { return len(w.telegram.Calls("answerCallbackQuery")) == 5 })
-	eventually(t, "nothing waits", w.idle)
+	w.pressed(5)
 	if n := len(w.ollama.Chats()) - asked; n != 2 { // an empty answer is asked for twice
 		t.Errorf("two presses cost %d calls", n)
 	}
@@ -124,6 +122,14 @@ func TestAButtonPressedTwiceAndByAStranger(t *testing.T) {
 	if n := lines(w.telegram.Transcript(), group, "without an answer"); n != 2 {
 		t.Errorf("%s", w.telegram.Script("action"))
 	}
+}
+
+// pressed waits until so many presses are answered, have been taken in, which comes behind that, and have done what they do.
+func (w *world) pressed(n int) {
+	w.t.Helper()
+	eventually(w.t, "the presses are answered", func() bool { return len(w.telegram.Calls("answerCallbackQuery")) == n })
+	eventually(w.t, "they are taken in", func() bool { return w.telegram.Pending() == 0 })
+	eventually(w.t, "nothing waits", w.idle)
 }
 
 // Strangers who flood the bot cost no call of the model, each hears a code once, and a hundred of them at most.

