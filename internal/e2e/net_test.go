@@ -45,10 +45,12 @@ func listen(t testing.TB, addr string) net.Listener {
 	t.Helper()
 	if addr == "" {
 		own := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
-		if ln, err := net.Listen("tcp", own); err == nil {
-			return ln
+		for _, at := range []string{own, "127.0.0.1:0"} {
+			if ln, err := net.Listen("tcp", at); err == nil {
+				return ln
+			}
 		}
-		addr = "127.0.0.1:0"
+		addr = "[::1]:0"
 	}
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {

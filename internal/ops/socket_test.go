@@ -17,7 +17,11 @@ import (
 // short returns a directory whose name leaves room for that of a socket.
 func short(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ops")
+	where := ""
+	if len(os.TempDir()) > 60 {
+		where = "/tmp"
+	}
+	dir, err := os.MkdirTemp(where, "ops")
 	if err != nil {
 		t.Fatal(err)
 	}

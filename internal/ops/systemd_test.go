@@ -16,7 +16,7 @@ import (
 // notifySocket opens a socket where $NOTIFY_SOCKET points to.
 func notifySocket(t *testing.T) *net.UnixConn {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "n")
+	path := filepath.Join(short(t), "n")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)

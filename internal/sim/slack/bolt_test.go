@@ -17,7 +17,7 @@ func TestSlacksOwnClient(t *testing.T) {
 		t.Skip("BOLT_DIR names no folder with @slack/bolt")
 	}
 	onLoopback(t, Options{}, func(t *testing.T, b *bench) {
-		ctx, cancel := context.WithTimeout(b.ctx, 90*time.Second)
+		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
 		t.Cleanup(cancel)
 		runBolt(t, ctx, b.url, dir)
 		u := b.AddUser("al")
