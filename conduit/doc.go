@@ -14,8 +14,8 @@
 //     whose first intent came with the final Batch costs one commit, after its post.
 //   - An attempt of this life that was never tried is fresh. One of another life, or one whose post ended unknown, is an unknown
 //     outcome: a Finder is asked, at the earliest 10 s later and until it answers; without one the part is posted once more in
-//     this life, labelled, and not before what may still be on its way has had 10 s. The second unknown outcome of this life ends the part: the chat is told so by a note that is posted in
-//     the part's place, under an attempt of its own.
+//     this life, labelled, and not before what may still be on its way has had 10 s. The second unknown outcome of this life ends the
+//     part: the chat is told so by a note that is posted in the part's place, under an attempt of its own.
 //   - What was surely not posted leaves no trace: an orderly stop takes the intent back, so that no repeat follows the restart.
 //
 // Goroutines: Run owns one for each address that has work and one that lists the addresses due at the start, a page at a time: the next
@@ -23,6 +23,13 @@
 // touches nothing that another one waits for, except the pacer and the pauses, which belong to the platform: Config.Place names the
 // addresses that are told to wait together, and look-ups have a pause of their own.
 //
-// Cursor.Form says how the part at Offset is made (shrunk, plain, or the note in its place), since what a
-// Finder finds after a crash ends where that making ended.
+// Cursor.Form says how the part at Offset is made (shrunk, plain, or the note in its place), since what a Finder finds after a crash
+// ends where that making ended.
+//
+// # Where things are
+//
+//	the port             conduit (Conduit, Item, Part, Renderer, Poster, Finder), error (Class), config, reasoning, late, limit
+//	couriers             couriers (the table of those at work), hear, sweep (who is due at the start), settle
+//	one courier          courier (run), read (the log), item (what a record is there), deliver, show (part by part), resolve, layout, end, write
+//	waiting              backoff, pace (rate limits), pause (what a platform asked for)
 package conduit

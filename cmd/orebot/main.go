@@ -1,5 +1,3 @@
-// Command orebot lets people talk to a language model in Slack and Telegram. It holds the wiring and the subcommands, nothing
-// else.
 package main
 
 import (

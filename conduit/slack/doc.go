@@ -32,4 +32,15 @@
 //
 // Goroutines of an idle conduit: the one that reads the connection, one that accepts, one that writes acks, one that waits for a gap to
 // be looked at, one that waits for Quit, and the one in which the couriers' Run waits. Run owns them all.
+//
+// # Where things are
+//
+//	the whole            slack (Config, New, Run), address, identify, inspect, errors, notes
+//	the socket           socket, wire, frame, gate (how often it is opened), intake, ack
+//	translate in         in, change, slash, spot, text, quote, object (decoding), names
+//	what is asked for    missed, look (what was said meanwhile), history (what stands above), people, fetch, dms
+//	translate out        out, mrkdwn, mrkdwntext, span, buttons, fold, outfile
+//	post                 post, aside (for one person's eyes), upload, find
+//	signs                presence, status, silence
+//	the Web API          api, ask
 package slack

@@ -14,9 +14,8 @@ const (
 	lastGap  = 15 * time.Second // …and between those after the sixth
 )
 
-// gate keeps the client library from opening connections as fast as Slack closes them, which it does without any pause of its own.
-// The gaps between opens double from half a second to 15 s: eight in the first minute, four in every later one. A connection that
-// lasted for a minute starts the row anew.
+// gate keeps connections from being opened as fast as Slack may end them. The gaps between opens double from half a second to 15 s: eight
+// in the first minute, four in every later one. A connection that lasted for a minute starts the row anew.
 type gate struct {
 	now func() time.Time
 

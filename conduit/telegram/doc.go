@@ -18,12 +18,21 @@
 // Telegram can't be asked what it shows, so the Poster is no conduit.Finder: a part whose outcome is unknown is repeated once in a
 // life, with a label.
 //
-// Goroutines of Run: the poller and one that watches for Quit, one that learns with getMe who the bot is and sets its
-// menus, one that owns the couriers;
-// while buttons are pressed, a bounded number that answers them. The first poll starts with Run and waits for none of them.
+// Goroutines of Run: the poller and one that watches for Quit, one that learns with getMe who the bot is and sets its menus, one that
+// owns the couriers; while buttons are pressed, a bounded number that answers them. The first poll starts with Run and waits for none of them.
 //
 // The token is part of every URL of the Bot API. It stays within a secret.String, the client's errors are redacted where they arise,
 // and redirects are not followed, since the Referer of the next request would carry it.
 //
 // Where a comment names a source: "docs" are core.telegram.org/bots, "server" is the published source of Telegram's Bot API server.
+//
+// # Where things are
+//
+//	the whole            telegram (Config, New, Run), address, inspect, credentials
+//	polling              poll, take (a batch), poison, trouble, unreached, backoff
+//	translate in         update (its JSON), in, reading (how it calls the bot), gather, media, quote, member, press, touch
+//	what is remembered   moves, standing, people
+//	translate out        out (Poster), render (Renderer), html, htmltext, htmltable, names (of files), fold, buttons
+//	files, signs, menus  files, presence, commands
+//	the Bot API          api, exchange, apierror, pace
 package telegram

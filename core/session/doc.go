@@ -18,18 +18,21 @@
 //
 // # Where things are
 //
-//	what comes in      inbound, entry, address; accept (judge, store), limits, botloop
-//	what is stored     record (log, bindings, cursors), batch, store (the port), put (commits whose outcome is settled)
-//	the other ports    ports (People, Namer, Presenter, Fetcher, Blobs, Historian), command (Commander), admin (Guard)
-//	Streams            manager, wake, stream (work), next, group and joining (what belongs together), apart and beside (what runs beside the worker), lose, whole
-//	a job              handle (screen, answer), gather in above, attach and textfile, prompt; converse (the Pattern), state (append,
-//	                   finish), failure, end; old (too late), dismiss, drop, stranger
-//	live state         hydrate, window, state; usage; fit, compact and compact_when (what the model's window holds)
-//	commands           command_run, command_stop, command_new, forget, link (several addresses in one thread)
-//	edits, deletions   signal (which message is meant), change (what becomes of it), retell (its share of a turn)
-//	the model's door   gate (people take turns), spare (calls that nobody waits for)
-//	signs              presence (pumps), signing (what is shown of a job)
-//	the operator       doors, tidy, drop
+//	what comes in        inbound, entry, address, blank (what nobody sees); accept (judge, admit, store), limits, limits_day, botloop
+//	what is stored       record (log, bindings, cursors), batch, store (the port), put (commits whose outcome is settled)
+//	the other ports      ports (People, Namer, Presenter, Fetcher, Blobs, Historian), command (Commander), admin (Guard)
+//	Streams              manager, wake, stream (work), next (which job), lose (reads again); apart, beside (what runs or is told beside)
+//	what is one turn     group, joining, together, whole
+//	a job, on its way    handle (screen, answer); above (gather), recount, attach, textfile, names, prompt; submit
+//	a job, answered      converse (the Pattern), state (append, finish), reasoning, outdated (a prompt that a change made old)
+//	a job, otherwise     failure, blame (whose fault it is), end (notice), old (too late), stranger, dismiss, drop
+//	live state           hydrate, window, usage
+//	the model's window   fit; compact, compact_when, compact_room, compact_again (summaries, and what changes reach them), rewind
+//	commands             command_run, command_stop, command_new; forget, retire; link, unlink (several addresses in one thread)
+//	edits, deletions     signal (which message is meant), change (what becomes of it), retell (its share of a turn)
+//	the model's door     gate (people take turns), spare (calls that nobody waits for)
+//	signs                presence (pumps), signing (what is shown of a job), foresee (what a sign leaves is stored before it)
+//	the operator         doors, tidy
 //
 // # Goroutines
 //

@@ -8,4 +8,12 @@
 //
 // A model that can't use tools, think, or look at images is asked without them: from what /api/show says of it, or from
 // the refusal, after which the call is repeated once without.
+//
+// # Where things are
+//
+//	the provider         ollama (Config, New), invoke (one call), models, installed
+//	hosts                fleet (which one is asked), host, standing (how it has done), loading
+//	a request            request, history, picture, post
+//	an answer            stream, line, think, leak, repeat, watch (time limits), stuck (a lost slot), cut (a prompt that was shortened)
+//	errors               errors
 package ollama

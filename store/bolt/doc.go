@@ -44,4 +44,13 @@
 //
 // A read sees what is on disk, never a transaction whose last sync is still under way (bbolt would show it), and never waits for
 // the disk's writes.
+//
+// # Where things are
+//
+//	the file             open, openerror, lock, migrate, pages, walk (is the structure whole); store
+//	formats              keys, codec, value
+//	writing              committer, queue, prepare (encodes), check (counts), apply (preconditions), writer, sums
+//	reading              read, readlog, readlist, snapshot, mentions, watch
+//	forgetting           erase, sweep
+//	proof                verify, verify_index
 package bolt

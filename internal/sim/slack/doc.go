@@ -6,8 +6,13 @@
 // the outcome (Transcript, Thread, Deliveries, Calls). Every wait goes by package time, so a bubble's clock governs it.
 // Ids count up from one and chance comes only from Options.Seed; the same bubble gives the same transcript.
 //
-// How the code is laid out: server.go owns the lock, the timers and the end; world.go the users, channels and messages;
-// api.go dispatches Web API calls to the one-method functions of chat.go, conversations.go, surface.go and files.go, which
-// all run under the lock and never block; socket.go speaks the WebSocket, deliver.go the envelopes on it; people.go and
-// slash.go do what people do; transcript.go is the record. A new API method is one function and one line in api.go.
+// The methods of the Web API all run under the server's lock and never block. A new one is one function and one line in api.go.
+//
+// # Where things are
+//
+//	the server           server (the lock, the timers, the end), options, limit, world (users, channels, messages)
+//	the Web API          api (dispatch), chat, conversations, surface, files; content (blocks), text
+//	Socket Mode          socket (the WebSocket), deliver (the envelopes on it), events (their payloads), link (what cuts it)
+//	the people           people, share, slash, click, plant (what stood there before)
+//	what is seen         transcript
 package slack

@@ -14,4 +14,13 @@
 //
 // Where each rule comes from is noted beside it: "source" is Telegram's published server or client library, "docs" the
 // official documentation.
+//
+// # Where things are
+//
+//	the server           server, http, methods (the table), params, errors, limit, webhook
+//	the people           people, say, callback, privacy, member
+//	updates              queue, poll
+//	what the bot does    send, edit, sign, command, file, place
+//	texts                text, clean, html, htmltag, entity, detect
+//	what is seen         chat, message, transcript
 package telegram
