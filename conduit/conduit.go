@@ -57,6 +57,11 @@ type Item struct {
 	// below the first part, never in its way. Offsets don't count it.
 	Reasoning string
 
+	// Retells is the question, of another address, that has come to read as Source says; 0: the item is none of those. What was shown of
+	// it is made to say so, and only where that can't be is the item posted.
+	Retells ledger.Seq
+	Edited  bool // of an Attributed one: it was shown in other words before, and is posted anew
+
 	Asker    string   // who wrote the message that ReplyTo names, such as "slack:U1"; may be empty
 	ReplyURL string   // where a Notice that answers a slash command may go within 30 minutes of Asked; never printed
 	Offers   []string // of a Notice: the commands that help now, for buttons
@@ -109,4 +114,13 @@ type Poster interface {
 // will never be able to tell; after any other one the look-up is repeated.
 type Finder interface {
 	Find(ctx context.Context, a session.Address, it Item, offset int) (ids []string, found bool, err error)
+}
+
+// Reviser is a Poster that can change and remove the messages it has made. Each call may be repeated: what is so already is no error. An
+// error of class Gone, Malformed, TooBig or NoFile says that it will never be done.
+type Reviser interface {
+	// Change makes a message show a part of an item. A message that isn't there any more is Malformed.
+	Change(ctx context.Context, a session.Address, message string, it Item, p Part) error
+	// Remove deletes a message. One that isn't there any more is no error.
+	Remove(ctx context.Context, a session.Address, message string) error
 }

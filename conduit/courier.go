@@ -31,6 +31,8 @@ type courier struct {
 	wait tries
 	told string // the failure that was logged last; empty once something succeeded
 	slog *slog.Logger
+
+	retired []session.IndexWrite // of the item at hand: messages that show its question no more
 }
 
 // memory is what this life knows of the part at the cursor beyond what is stored.

@@ -20,6 +20,11 @@ func (c *courier) deliver(ctx context.Context, it Item) (idle bool, err error) {
 	if c.st.Cursor.Seq != it.Seq {
 		c.st.Cursor = c.before(it)
 	}
+	if it.Retells != 0 {
+		if it, err = c.retell(ctx, it); err != nil {
+			return false, err
+		}
+	}
 	off, ok := c.locate(it, c.st.Cursor.Offset)
 	if !ok {
 		return c.finish(ctx, it, nil)
@@ -90,6 +95,9 @@ func (c *courier) finish(ctx context.Context, it Item, last *shown) (idle bool, 
 	if last != nil {
 		ex.index = c.index(it, *last)
 	}
+	if it.Retells != 0 {
+		ex.index = append(ex.index, c.retired...)
+	}
 	next, found, seen, err := c.scan(ctx, it.Seq+1)
 	switch {
 	case err != nil: // what was shown is noted all the same; the next round meets the error again
@@ -115,7 +123,7 @@ func (c *courier) finish(ctx context.Context, it Item, last *shown) (idle bool, 
 func (c *courier) expect(ctx context.Context, cur *session.Cursor, it Item) {
 	cur.Seq = it.Seq
 	off, ok := c.locate(it, 0)
-	if ok {
+	if ok && it.Retells == 0 { // of what was shown before, it isn't known yet whether it is posted
 		cur.Offset, cur.Attempt = off, c.first(ctx)
 	}
 }
@@ -133,6 +141,9 @@ func (c *courier) index(it Item, s shown) []session.IndexWrite {
 	out := make([]session.IndexWrite, len(s.ids))
 	for i, id := range s.ids {
 		ref := session.MessageRef{Thread: it.Thread, Seq: it.Turn.Seq, Offset: s.from}
+		if it.Retells != 0 { // it shows that question now
+			ref.Seq = it.Retells
+		}
 		out[i] = session.IndexWrite{Address: c.at(), Message: id, Ref: ref}
 	}
 	return out

@@ -6,3 +6,6 @@ func (p *Paces) Keys() int {
 	defer p.mu.Unlock()
 	return len(p.keys)
 }
+
+// StillThere is what is said where a message can neither be removed nor changed.
+const StillThere = stillThereText

@@ -23,6 +23,7 @@ type Message struct {
 	Offset  int
 	Text    string
 	At      time.Time
+	Gone    bool // it was removed
 }
 
 // Trouble is what befalls one post. The zero Trouble lets it through.
@@ -33,7 +34,7 @@ type Trouble struct {
 	Hang  time.Duration // how long the answer takes; the caller's ctx cuts it short
 }
 
-// Platform is a chat platform in memory. It is a conduit.Poster; Finding makes it a conduit.Finder too. The zero Platform is ready.
+// Platform is a chat platform in memory. It is a conduit.Poster and a conduit.Reviser; Finding makes it a conduit.Finder too. The zero Platform is ready.
 type Platform struct {
 	// Before and After, where set, are called around each message that is shown. An error stands for a process that died there: it
 	// is returned, and that of Before shows nothing.
@@ -41,6 +42,8 @@ type Platform struct {
 	// Chance, where set, decides about posts that no trouble is scripted for, and FindChance about look-ups.
 	Chance     func(session.Address) Trouble
 	FindChance func(session.Address) error
+	// Revise, where set, decides about changes and removals of messages.
+	Revise func(m Message, remove bool) error
 
 	mu    sync.Mutex
 	shown []Message
@@ -157,11 +160,48 @@ func (p *Platform) findTrouble(a session.Address) error {
 	return nil
 }
 
+// Change implements conduit.Reviser.
+func (p *Platform) Change(_ context.Context, a session.Address, message string, it conduit.Item, part conduit.Part) error {
+	return p.revise(a, message, false, func(m *Message) error {
+		if m == nil {
+			return Refusal(conduit.Malformed).Err
+		}
+		m.Item, m.Text = it, part.Body.(string)
+		return nil
+	})
+}
+
+// Remove implements conduit.Reviser.
+func (p *Platform) Remove(_ context.Context, a session.Address, message string) error {
+	return p.revise(a, message, true, func(m *Message) error {
+		if m != nil {
+			m.Gone = true
+		}
+		return nil
+	})
+}
+
+// revise does something to a message that is there, or to nil.
+func (p *Platform) revise(a session.Address, message string, remove bool, do func(*Message) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.shown, func(m Message) bool { return m.Address == a && m.ID == message && !m.Gone })
+	if i < 0 {
+		return do(nil)
+	}
+	if p.Revise != nil {
+		if err := p.Revise(p.shown[i], remove); err != nil {
+			return err
+		}
+	}
+	return do(&p.shown[i])
+}
+
 // At returns what a person sees at an address, in order.
 func (p *Platform) At(a session.Address) []Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.shown), func(m Message) bool { return m.Address != a })
+	return slices.DeleteFunc(slices.Clone(p.shown), func(m Message) bool { return m.Address != a || m.Gone })
 }
 
 // Texts returns the texts that a person sees at an address, in order.

@@ -2,6 +2,7 @@ package conduittest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -49,6 +50,30 @@ func (w *Writer) User(from session.Address, author, text string) error {
 	t := w.turn(ledger.RoleUser, text)
 	t.Provenance, t.Author = string(from), author
 	return w.deliver(session.LogRecord{Kind: session.KindTurn, Turn: &t}, func(a session.Address) bool { return a != from })
+}
+
+// Edit appends an amendment of a question; those are due to whom the question was shown.
+func (w *Writer) Edit(from session.Address, turn ledger.Seq, text string) error {
+	body, err := json.Marshal([]artifact.Artifact{artifact.Text{Content: text}})
+	if err != nil {
+		return err
+	}
+	rec := session.LogRecord{Kind: session.KindAmendment, Amendment: &session.Amendment{Turn: turn, Artifacts: body}}
+	return w.deliver(rec, func(a session.Address) bool { return a != from })
+}
+
+// Rewrite makes a question's record say something else, nothing if text is empty, and appends a record that says so.
+func (w *Writer) Rewrite(from session.Address, turn ledger.Seq, text string) error {
+	recs, err := w.Store.Log(context.Background(), w.Thread, turn, 1)
+	if err != nil {
+		return err
+	}
+	recs[0].Turn.Artifacts = nil
+	if text != "" {
+		recs[0].Turn.Artifacts = []artifact.Artifact{artifact.Text{Content: text}}
+	}
+	rec := session.LogRecord{Kind: session.KindRetold, Retold: &session.Retold{Turn: turn}}
+	return w.deliver(rec, func(a session.Address) bool { return a != from }, recs...)
 }
 
 // Answer appends a final turn that ends the given entries.
@@ -118,8 +143,8 @@ func (w *Writer) turn(role ledger.Role, text string) ledger.Turn {
 }
 
 // deliver appends a record and raises due for the addresses that are to see it.
-func (w *Writer) deliver(rec session.LogRecord, to func(session.Address) bool) error {
-	b := session.Batch{Thread: w.Thread, After: w.state.Last}
+func (w *Writer) deliver(rec session.LogRecord, to func(session.Address) bool, rewrites ...session.LogRecord) error {
+	b := session.Batch{Thread: w.Thread, After: w.state.Last, Rewrites: rewrites}
 	rec.Seq = w.state.Last + 1
 	w.state.Last = rec.Seq
 	if rec.Kind == session.KindTurn {

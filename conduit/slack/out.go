@@ -129,12 +129,20 @@ func attribution(it conduit.Item) string {
 		who = nameOf(id)
 	}
 	if who = strings.TrimSpace(who); who == "" {
-		return "*Somebody* wrote elsewhere:"
+		return "*Somebody* wrote elsewhere" + edited(it) + ":"
 	}
 	if name := platformNames[from]; name != "" {
 		from = name
 	}
-	return "*" + who + "* wrote on " + nameOf(from) + ":"
+	return "*" + who + "* wrote on " + nameOf(from) + edited(it) + ":"
+}
+
+// edited says that something was shown in other words before.
+func edited(it conduit.Item) string {
+	if it.Edited {
+		return " (edited)"
+	}
+	return ""
 }
 
 // signOf tells notices by their severity.

@@ -201,6 +201,9 @@ func roomFor(head string, shrink uint8) int {
 func heading(it conduit.Item) string {
 	switch it.Kind {
 	case conduit.Attributed:
+		if it.Edited {
+			return speaker(it) + ", edited:\n"
+		}
 		return speaker(it) + ":\n"
 	case conduit.Notice:
 		return sign(it.Severity)

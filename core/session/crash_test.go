@@ -25,6 +25,7 @@ type crashing struct {
 	left    int // commits before the one at which it dies; negative: dead
 	applied bool
 	change  func(*session.Config) // nil: none
+	listen  func(session.Address, loop.OutputEvent)
 }
 
 func (c *crashing) Commit(ctx context.Context, b session.Batch, done func(session.Result, error)) {
@@ -56,6 +57,9 @@ func (c *crashing) run(t *testing.T, p *scripted, in []session.Inbound, change .
 		c.change(&cfg)
 	}
 	m := session.New(cfg)
+	if c.listen != nil {
+		m.Listen([]string{"turn_complete", "notice"}, c.listen)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- m.Run(ctx) }()

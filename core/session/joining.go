@@ -123,10 +123,16 @@ func (s *Stream) putEnlarged(j *job, files map[EntryID][]artifact.Artifact) erro
 	if s.live.state.Tip != j.turn {
 		recs = []LogRecord{{Kind: KindTip, Tip: &TipMove{To: j.turn}}}
 	}
-	b := s.batch(recs...)
-	b.Rewrites = append([]LogRecord{{Seq: j.turn, Kind: KindTurn, Turn: &t}}, hollow(amended)...)
+	rewrites := append([]LogRecord{{Seq: j.turn, Kind: KindTurn, Turn: &t}}, hollow(amended)...)
+	b := s.batch(s.retells(recs, rewrites)...)
+	b.Rewrites = rewrites
 	s.submitEntries(&b, j)
-	return s.commit(b)
+	s.follow(&b, j.addr)
+	if err := s.commit(b); err != nil {
+		return err
+	}
+	s.followed(b)
+	return nil
 }
 
 // filesOf adds the files that a turn's messages brought; it reports whether it could tell them apart.

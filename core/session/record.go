@@ -20,6 +20,7 @@ const (
 	KindSetting   LogKind = 's'
 	KindFinal     LogKind = 'f'
 	KindAmendment LogKind = 'a'
+	KindRetold    LogKind = 'r'
 	KindOwner     LogKind = 'o'
 )
 
@@ -34,6 +35,7 @@ type LogRecord struct {
 	Setting   *Setting
 	Final     *Final
 	Amendment *Amendment
+	Retold    *Retold
 	Raw       json.RawMessage
 }
 
@@ -75,6 +77,12 @@ type Amendment struct {
 	Artifacts json.RawMessage `json:"artifacts,omitempty"` // a JSON array, each by the artifact codec
 	Parts     []ledger.Part   `json:"parts,omitempty"`
 	Entry     EntryID         `json:"entry"`
+}
+
+// Retold says that the record of a turn has been rewritten, since a message that it came from was taken back or got company: what other
+// places were shown of it is to follow. It changes nothing itself. An Amendment says the same of its turn.
+type Retold struct {
+	Turn ledger.Seq `json:"turn"`
 }
 
 // Thread is what is known of a thread without its log.
@@ -157,6 +165,12 @@ type MessageRef struct {
 	Thread ledger.ThreadID `json:"thread"`
 	Seq    ledger.Seq      `json:"seq"`
 	Offset int             `json:"offset,omitempty"`
+}
+
+// Shown is a platform message that shows a record, and the byte where it starts.
+type Shown struct {
+	Message string
+	Offset  int
 }
 
 // Decode returns the replacement.

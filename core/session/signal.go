@@ -175,8 +175,9 @@ func (s *Stream) change(sig StoredEntry, e *StoredEntry, recs, rewrites []LogRec
 		if rewrites, err = s.rewriteAhead(rewrites); err != nil {
 			return err
 		}
-		b = s.batch(recs...)
+		b = s.batch(s.retells(recs, rewrites)...)
 		b.Rewrites = rewrites
+		s.follow(&b, sig.ID.Address)
 		if wider, err = s.widen(&b); err != nil {
 			return err
 		}
@@ -196,6 +197,7 @@ func (s *Stream) change(sig StoredEntry, e *StoredEntry, recs, rewrites []LogRec
 	} else if err := s.commit(b); err != nil {
 		return err
 	}
+	s.followed(b)
 	if e != nil {
 		e.Rev = b.ID
 		s.m.moved(e.Entry)

@@ -117,6 +117,8 @@ type Reader interface {
 	Presences(ctx context.Context, conduit string, after Address, limit int) ([]Address, error)
 	// Message looks a platform message up.
 	Message(ctx context.Context, a Address, message string) (ref MessageRef, ok bool, err error)
+	// Shown returns up to limit messages of an address that are noted as showing a record, by where they start and then by name.
+	Shown(ctx context.Context, id ledger.ThreadID, seq ledger.Seq, a Address, limit int) ([]Shown, error)
 	// Small returns a small value.
 	Small(ctx context.Context, space, key string) (value []byte, rev Revision, ok bool, err error)
 	// SmallList returns up to limit values of a space by key, after the given key ("" from the start).

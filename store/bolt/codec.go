@@ -37,6 +37,8 @@ func logBody(r session.LogRecord) ([]byte, error) {
 		return fieldJSON(r.Kind, r.Final)
 	case session.KindAmendment:
 		return fieldJSON(r.Kind, r.Amendment)
+	case session.KindRetold:
+		return fieldJSON(r.Kind, r.Retold)
 	}
 	if r.Kind == 0 {
 		return nil, errors.New("it has no kind")
@@ -72,6 +74,8 @@ func decodeLog(seq ledger.Seq, v []byte) (session.LogRecord, error) {
 		r.Final, err = decodeJSON[session.Final](body)
 	case session.KindAmendment:
 		r.Amendment, err = decodeJSON[session.Amendment](body)
+	case session.KindRetold:
+		r.Retold, err = decodeJSON[session.Retold](body)
 	default:
 		r.Raw = slices.Clone(body)
 	}

@@ -167,6 +167,8 @@ func fieldOf(r *session.LogRecord) (field any, set bool) {
 		return &r.Final, r.Final != nil
 	case session.KindAmendment:
 		return &r.Amendment, r.Amendment != nil
+	case session.KindRetold:
+		return &r.Retold, r.Retold != nil
 	}
 	return nil, r.Kind != 0
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -15,6 +16,7 @@ func eraseLaws() []law {
 		{"a long thread is erased", eraseLong},
 		{"an erased thread begins anew, and isn't continued", eraseAndWrite},
 		{"entries are read by key, a page at a time", entriesByKey},
+		{"the messages that show a record are found", shown},
 	}
 }
 
@@ -99,6 +101,29 @@ func eraseAndWrite(f *fixture) {
 		f.Errorf("a writer who knows three records conflicts on %q", c.What)
 	}
 	f.must(appending(id, 0, 1))
+}
+
+func shown(f *fixture) {
+	b := noting(1, home, "1.9", "1.10")
+	b.Index[0].Ref.Offset = 300
+	b.Index = append(b.Index,
+		session.IndexWrite{Address: home + "1", Message: "2.1", Ref: b.Index[0].Ref},
+		session.IndexWrite{Address: home, Message: "2.2", Ref: session.MessageRef{Thread: threadNo(1), Seq: 2}},
+		session.IndexWrite{Address: home, Message: "2.3", Ref: b.Index[0].Ref})
+	f.must(b)
+	f.must(noting(2, home, "2.3")) // shows another thread now
+	f.reopen()
+	for limit, want := range []string{"[]", "[{1.10 0}]", "[{1.10 0} {1.9 300}]", "[{1.10 0} {1.9 300}]"} {
+		got, err := f.Store.Shown(f.Context(), threadNo(1), 1, home, limit)
+		f.ok(err)
+		if fmt.Sprint(got) != want {
+			f.Errorf("at most %d: %v, want %s", limit, got, want)
+		}
+	}
+	f.ok(f.Store.Erase(f.Context(), threadNo(1)))
+	if got, err := f.Store.Shown(f.Context(), threadNo(1), 1, home, 9); err != nil || len(got) > 0 {
+		f.Errorf("after the erasure: %v, %v", got, err)
+	}
 }
 
 func entriesByKey(f *fixture) {

@@ -40,12 +40,13 @@ func oneOfEach(id ledger.ThreadID) []session.LogRecord {
 		{Seq: 4, Kind: session.KindSetting, Setting: &session.Setting{Key: "model", Value: "m"}},
 		{Seq: 5, Kind: session.KindFinal, Final: &session.Final{Turn: 1}},
 		{Seq: 6, Kind: session.KindAmendment, Amendment: &amendment},
+		{Seq: 7, Kind: session.KindRetold, Retold: &session.Retold{Turn: 1}},
 	}
 }
 
 func roundTrip(f *fixture) {
 	id := threadNo(1)
-	b := appending(id, 0, 6)
+	b := appending(id, 0, 7)
 	b.Log = oneOfEach(id)
 	b.State.Addresses, b.State.Starter, b.State.Shared, b.State.Window = []session.Address{home, other}, "slack:U1", true, 1
 	f.must(b)

@@ -142,6 +142,22 @@ func (m *Memory) Message(ctx context.Context, a session.Address, message string)
 	return ref, ok, ctx.Err()
 }
 
+// Shown implements session.Reader.
+func (m *Memory) Shown(ctx context.Context, id ledger.ThreadID, seq ledger.Seq, a session.Address, limit int) ([]session.Shown, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []session.Shown
+	for k, ref := range m.messages {
+		if k[0] == string(a) && ref.Thread == id && ref.Seq == seq {
+			out = append(out, session.Shown{Message: k[1], Offset: ref.Offset})
+		}
+	}
+	slices.SortFunc(out, func(a, b session.Shown) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Message, b.Message))
+	})
+	return out[:min(len(out), max(0, limit))], ctx.Err()
+}
+
 // Small implements session.Reader.
 func (m *Memory) Small(ctx context.Context, space, key string) ([]byte, session.Revision, bool, error) {
 	m.mu.Lock()
