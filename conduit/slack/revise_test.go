@@ -9,7 +9,7 @@ import (
 )
 
 // A message that was posted is changed and removed, as often as it may be; what can't be done is told apart from what may be tried again.
-// Facts A5.3, A7.12.
+// Facts A5.3, A7.15.
 func TestAMessageIsChangedAndRemoved(t *testing.T) {
 	atDesk(t, func(t *testing.T, d *desk) {
 		it := conduit.Item{Kind: conduit.Attributed, Source: "one", Author: "telegram:8", Speaker: "Bea"}
