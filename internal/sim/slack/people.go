@@ -130,6 +130,11 @@ func Twins(order Order) SayOption { return func(o *say) { o.order = order } }
 // Say posts a user's message and returns its ts. "@name" of somebody known and "<@U1>" are mentions; one of the bot in a
 // channel gives two events. It returns "" where Slack wouldn't let the user write: not a member, archived, no such thread.
 func (s *Server) Say(user, channel, text string, opts ...SayOption) string {
+	return s.utter(user, channel, text, opts, func(*Message) {})
+}
+
+// utter posts a user's message, to which more may be added before anybody sees it, and returns its ts, as Say does.
+func (s *Server) utter(user, channel, text string, opts []SayOption, more func(*Message)) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := say{order: s.opt.Order}
@@ -144,6 +149,7 @@ func (s *Server) Say(user, channel, text string, opts ...SayOption) string {
 		return ""
 	}
 	m := s.compose(ch, user, text, o)
+	more(m)
 	s.world.put(m)
 	s.showMessage(Post, m)
 	s.announce(m, o.order)

@@ -23,27 +23,14 @@ type SharedFile struct {
 
 // Share posts files of a user's, with a text that may be empty, and returns the ts; "" where the user can't write there.
 func (s *Server) Share(user, channel, text string, files []SharedFile, opts ...SayOption) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := say{order: s.opt.Order}
-	for _, opt := range opts {
-		opt(&o)
-	}
-	ch := s.world.channels[channel]
-	if ch == nil || !ch.has(user) || ch.archived {
-		return ""
-	}
-	m := s.compose(ch, user, text, o)
-	m.Subtype = "file_share"
-	for _, f := range files {
-		u := &upload{id: s.world.id("F"), name: f.Name, length: cmp.Or(f.Size, len(f.Data)), data: f.Data, received: true, shared: true, from: &f, owner: user}
-		s.uploads[u.id] = u
-		m.Files = append(m.Files, u.id)
-	}
-	s.world.put(m)
-	s.showMessage(Post, m)
-	s.announce(m, o.order)
-	return m.TS
+	return s.utter(user, channel, text, opts, func(m *Message) {
+		m.Subtype = "file_share"
+		for _, f := range files {
+			u := &upload{id: s.world.id("F"), name: f.Name, length: cmp.Or(f.Size, len(f.Data)), data: f.Data, received: true, shared: true, from: &f, owner: user}
+			s.uploads[u.id] = u
+			m.Files = append(m.Files, u.id)
+		}
+	})
 }
 
 // renderPersonal is a person's file as events show it, or, with all, as files.info does.
