@@ -98,9 +98,6 @@ func (r *report) configuration(cfg *config.Config, src config.Sources, err error
 	for _, w := range src.Warnings {
 		r.note("%s", w)
 	}
-	for _, w := range cfg.NotYet(config.Pending()) {
-		r.note("%s", w)
-	}
 }
 
 // secrets says where each one came from, and never what it is.

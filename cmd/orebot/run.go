@@ -51,16 +51,13 @@ func runDaemon(ctx context.Context, path, level string, std stdio) error {
 	}
 	redactor := secret.NewRedactor(cfg.Secrets()...)
 	log, _ := ops.NewLogger(std.err, cfg.Log.Format, cfg.Log.Level, redactor)
-	warn(log, cfg, src)
+	warn(log, src)
 	return serve(ctx, cfg, environment{log: log, redactor: redactor, socket: ops.SocketPlace(cfg.StateDir, os.Getenv)})
 }
 
-// warn says what is in the configuration and shouldn't be, or doesn't work yet.
-func warn(log *slog.Logger, cfg *config.Config, src config.Sources) {
+// warn says what is in the configuration and shouldn't be.
+func warn(log *slog.Logger, src config.Sources) {
 	for _, w := range src.Warnings {
-		log.Warn("configuration", observe.KeyReason, w)
-	}
-	for _, w := range cfg.NotYet(config.Pending()) {
 		log.Warn("configuration", observe.KeyReason, w)
 	}
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"reflect"
-	"slices"
-	"strings"
 
 	"orebot/internal/secret"
 )
@@ -61,28 +59,4 @@ func keysOf(v reflect.Value) []string {
 		}
 	}
 	return out
-}
-
-// NotYet returns a sentence for each key that is set to something else than its default and stands in table, which
-// says by key why it has no effect yet. A key of table that ends in a dot stands for all keys below it.
-func (c *Config) NotYet(table map[string]string) []string {
-	defaults := Default().Fields()
-	var out []string
-	for i, f := range c.Fields() {
-		reason, ok := lookUp(table, f.Key)
-		if ok && !reflect.DeepEqual(f.Value, defaults[i].Value) {
-			out = append(out, f.Key+": "+reason)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func lookUp(table map[string]string, key string) (string, bool) {
-	if reason, ok := table[key]; ok {
-		return reason, true
-	}
-	prefix, _, _ := strings.Cut(key, ".")
-	reason, ok := table[prefix+"."]
-	return reason, ok
 }

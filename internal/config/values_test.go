@@ -158,23 +158,3 @@ func TestEveryKeyHasALaw(t *testing.T) {
 		}
 	}
 }
-
-func TestNotYet(t *testing.T) {
-	cfg := config.Default()
-	if got := cfg.NotYet(config.Pending()); len(got) > 0 {
-		t.Errorf("the defaults warn: %q", got)
-	}
-	cfg.MCP = []config.MCP{{Name: "a"}}
-	cfg.Limits.UserWaiting = 3
-	cfg.Link.Enabled = "off"
-	cfg.Log.Level = "debug"
-	got := cfg.NotYet(map[string]string{"mcp": "no tools", "limits.": "no limits", "link.enabled": "no links", "log.format": "x"})
-	if want := []string{"limits.user_waiting: no limits", "link.enabled: no links", "mcp: no tools"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
-	for key := range config.Pending() {
-		if !slices.ContainsFunc(cfg.Fields(), func(f config.Field) bool { return f.Key == key }) {
-			t.Errorf("%s is pending and doesn't exist", key)
-		}
-	}
-}
