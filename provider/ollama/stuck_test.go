@@ -100,103 +100,107 @@ func TestASlotThatIsLostIsFreed(t *testing.T) {
 // Who is busy isn't stuck: somebody else's answer that takes minutes goes on to its end, one's own is waited for, a model that isn't in
 // memory is loading, and where no answer was left nothing is suspected.
 func TestABusyServerIsNotStuck(t *testing.T) {
-	t.Run("with another's answer", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			var way http.RoundTripper
-			s, p := bubble(t, sim.Options{Answer: talkative, Parallel: 1}, func(c *ollama.Config) { way = c.Transport })
-			other := provide(t, func(c *ollama.Config) { c.Hosts, c.Transport = []string{"http://ollama"}, way })
-			leaves(t, p)
-			var both sync.WaitGroup
-			both.Go(func() {
-				if got, err := invoke(t.Context(), other, state(user("long")), models.Spec{Model: "tiny"}); err != nil || len(got.text) < 2000 {
-					t.Errorf("the other's answer: %d bytes, %v", len(got.text), err)
-				}
-			})
-			time.Sleep(2 * time.Second)
-			_, err := ask(t, p, "hi", models.Spec{})
-			wantError(t, err, provider.KindTimeout, false, "no first token")
-			both.Wait()
-			if n := unloads(s); n != 1 {
-				t.Errorf("%d requests to unload, want one", n)
-			}
-			if got, err := ask(t, p, "hi", models.Spec{}); err != nil || got.text != "ok" {
-				t.Errorf("afterwards: %q, %v", got.text, err)
-			}
-		})
+	for name, f := range map[string]func(t *testing.T){
+		"with another's answer":             besideAnothersAnswer,
+		"with one's own answer":             besideOnesOwnAnswer,
+		"with a prompt that is much longer": withALongPrompt,
+		"while it loads":                    whileItLoads,
+		"and nothing was left":              withNothingLeft,
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+	}
+}
+
+func besideAnothersAnswer(t *testing.T) {
+	var way http.RoundTripper
+	s, p := bubble(t, sim.Options{Answer: talkative, Parallel: 1}, func(c *ollama.Config) { way = c.Transport })
+	other := provide(t, func(c *ollama.Config) { c.Hosts, c.Transport = []string{"http://ollama"}, way })
+	leaves(t, p)
+	var both sync.WaitGroup
+	both.Go(func() {
+		if got, err := invoke(t.Context(), other, state(user("long")), models.Spec{Model: "tiny"}); err != nil || len(got.text) < 2000 {
+			t.Errorf("the other's answer: %d bytes, %v", len(got.text), err)
+		}
 	})
-	t.Run("with one's own answer", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s, p := bubble(t, sim.Options{Answer: talkative, Parallel: 1})
-			leaves(t, p)
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-			defer cancel()
-			var both sync.WaitGroup
-			both.Go(func() { _, _ = invoke(ctx, p, state(user("long")), models.Spec{Model: "tiny"}) })
-			time.Sleep(2 * time.Second)
-			if _, err := ask(t, p, "hi", models.Spec{}); err != nil {
-				t.Error(err)
-			}
-			both.Wait()
-			if n := unloads(s); n != 0 {
-				t.Errorf("%d requests to unload", n)
-			}
-		})
-	})
-	t.Run("with a prompt that is much longer", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s, p := bubble(t, sim.Options{Answer: func(r sim.Request) sim.Reply {
-				reply := talkative(r)
-				if len(r.Last()) > 1000 {
-					reply.Delay = 3 * time.Minute
-				}
-				return reply
-			}})
-			leaves(t, p)
-			if got, err := ask(t, p, strings.Repeat("long ", 300), models.Spec{}); err != nil || got.text != "ok" {
-				t.Errorf("%q, %v", got.text, err)
-			}
-			if n := unloads(s); n != 0 {
-				t.Errorf("%d requests to unload", n)
-			}
-		})
-	})
-	t.Run("while it loads", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s, p := bubble(t, sim.Options{Leaks: 1, Answer: func(r sim.Request) sim.Reply {
-				reply := talkative(r)
-				if r.Last() == "hi" {
-					reply.Load = 4 * time.Minute
-				}
-				return reply
-			}})
-			leaves(t, p)
-			time.Sleep(time.Hour) // keep_alive is over
-			if _, err := ask(t, p, "hi", models.Spec{}); err != nil {
-				t.Error(err)
-			}
-			if n := unloads(s); n != 0 {
-				t.Errorf("%d requests to unload", n)
-			}
-		})
-	})
-	t.Run("and nothing was left", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s, p := bubble(t, sim.Options{Answer: func(r sim.Request) sim.Reply {
-				if r.Last() == "slow" {
-					return sim.Reply{Delay: time.Hour}
-				}
-				return sim.Say("ok")
-			}})
-			if _, err := ask(t, p, "hi", models.Spec{}); err != nil {
-				t.Error(err)
-			}
-			_, err := ask(t, p, "slow", models.Spec{})
-			wantError(t, err, provider.KindTimeout, false, "no first token")
-			if n := unloads(s); n != 0 {
-				t.Errorf("%d requests to unload", n)
-			}
-		})
-	})
+	time.Sleep(2 * time.Second)
+	_, err := ask(t, p, "hi", models.Spec{})
+	wantError(t, err, provider.KindTimeout, false, "no first token")
+	both.Wait()
+	if n := unloads(s); n != 1 {
+		t.Errorf("%d requests to unload, want one", n)
+	}
+	if got, err := ask(t, p, "hi", models.Spec{}); err != nil || got.text != "ok" {
+		t.Errorf("afterwards: %q, %v", got.text, err)
+	}
+}
+
+func besideOnesOwnAnswer(t *testing.T) {
+	s, p := bubble(t, sim.Options{Answer: talkative, Parallel: 1})
+	leaves(t, p)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { _, _ = invoke(ctx, p, state(user("long")), models.Spec{Model: "tiny"}) })
+	time.Sleep(2 * time.Second)
+	if _, err := ask(t, p, "hi", models.Spec{}); err != nil {
+		t.Error(err)
+	}
+	both.Wait()
+	if n := unloads(s); n != 0 {
+		t.Errorf("%d requests to unload", n)
+	}
+}
+
+func withALongPrompt(t *testing.T) {
+	s, p := bubble(t, sim.Options{Answer: func(r sim.Request) sim.Reply {
+		reply := talkative(r)
+		if len(r.Last()) > 1000 {
+			reply.Delay = 3 * time.Minute
+		}
+		return reply
+	}})
+	leaves(t, p)
+	if got, err := ask(t, p, strings.Repeat("long ", 300), models.Spec{}); err != nil || got.text != "ok" {
+		t.Errorf("%q, %v", got.text, err)
+	}
+	if n := unloads(s); n != 0 {
+		t.Errorf("%d requests to unload", n)
+	}
+}
+
+func whileItLoads(t *testing.T) {
+	s, p := bubble(t, sim.Options{Leaks: 1, Answer: func(r sim.Request) sim.Reply {
+		reply := talkative(r)
+		if r.Last() == "hi" {
+			reply.Load = 4 * time.Minute
+		}
+		return reply
+	}})
+	leaves(t, p)
+	time.Sleep(time.Hour) // keep_alive is over
+	if _, err := ask(t, p, "hi", models.Spec{}); err != nil {
+		t.Error(err)
+	}
+	if n := unloads(s); n != 0 {
+		t.Errorf("%d requests to unload", n)
+	}
+}
+
+func withNothingLeft(t *testing.T) {
+	s, p := bubble(t, sim.Options{Answer: func(r sim.Request) sim.Reply {
+		if r.Last() == "slow" {
+			return sim.Reply{Delay: time.Hour}
+		}
+		return sim.Say("ok")
+	}})
+	if _, err := ask(t, p, "hi", models.Spec{}); err != nil {
+		t.Error(err)
+	}
+	_, err := ask(t, p, "slow", models.Spec{})
+	wantError(t, err, provider.KindTimeout, false, "no first token")
+	if n := unloads(s); n != 0 {
+		t.Errorf("%d requests to unload", n)
+	}
 }
 
 // Where a first token may take that long anyway, the model is unloaded when the time for it is over: the next call works. A call that
