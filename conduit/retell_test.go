@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,9 +155,12 @@ func dieAt(t *testing.T, now string, finds bool, at int) {
 	b.start("zero").rest(time.Hour)
 	b.must(change(b.w, now != "", now))
 	b.must(b.w.Answer("next"))
+	var mu sync.Mutex // two couriers are at work
 	var l *life
 	n := 0
 	step := func() error {
+		mu.Lock()
+		defer mu.Unlock()
 		if n++; n == at+1 {
 			l.cancel()
 		}
@@ -168,7 +172,9 @@ func dieAt(t *testing.T, now string, finds bool, at int) {
 	b.p.Before = func(session.Address) error { return step() }
 	b.p.After = b.p.Before
 	b.p.Revise = func(conduittest.Message, bool) error { return step() }
+	mu.Lock()
 	l = b.start("one")
+	mu.Unlock()
 	time.Sleep(time.Hour)
 	b.must(l.stop())
 	b.p.Before, b.p.After, b.p.Revise = nil, nil, nil
