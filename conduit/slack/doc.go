@@ -40,7 +40,7 @@
 //	translate in         in, change, slash, spot, text, quote, object (decoding), names
 //	what is asked for    missed, look (what was said meanwhile), history (what stands above), people, fetch, dms
 //	translate out        out, mrkdwn, mrkdwntext, span, buttons, fold, outfile
-//	post                 post, aside (for one person's eyes), upload, find
+//	post                 post, aside (for one person's eyes), upload, find, revise
 //	signs                presence, status, silence
 //	the Web API          api, ask
 package slack

@@ -32,7 +32,7 @@
 //	polling              poll, take (a batch), poison, trouble, unreached, backoff
 //	translate in         update (its JSON), in, reading (how it calls the bot), gather, media, quote, member, press, touch
 //	what is remembered   moves, standing, people
-//	translate out        out (Poster), render (Renderer), html, htmltext, htmltable, names (of files), fold, buttons
+//	translate out        out (Poster), revise, render (Renderer), html, htmltext, htmltable, names (of files), fold, buttons
 //	files, signs, menus  files, presence, commands
 //	the Bot API          api, exchange, apierror, pace
 package telegram

@@ -29,7 +29,7 @@
 //	live state           hydrate, window, usage
 //	the model's window   fit; compact, compact_when, compact_room, compact_again (summaries, and what changes reach them), rewind
 //	commands             command_run, command_stop, command_new; forget, retire; link, unlink (several addresses in one thread)
-//	edits, deletions     signal (which message is meant), change (what becomes of it), retell (its share of a turn)
+//	edits, deletions     signal (which message is meant), change (what becomes of it), retell (its share of a turn), follow (at linked places)
 //	the model's door     gate (people take turns), spare (calls that nobody waits for)
 //	signs                presence (pumps), signing (what is shown of a job), foresee (what a sign leaves is stored before it)
 //	the operator         doors, tidy

@@ -50,7 +50,7 @@
 //	the file             open, openerror, lock, migrate, pages, walk (is the structure whole); store
 //	formats              keys, codec, value
 //	writing              committer, queue, prepare (encodes), check (counts), apply (preconditions), writer, sums
-//	reading              read, readlog, readlist, snapshot, mentions, watch
+//	reading              read, readlog, readlist, shown, snapshot, mentions, watch
 //	forgetting           erase, sweep
 //	proof                verify, verify_index
 package bolt
