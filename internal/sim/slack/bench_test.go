@@ -183,7 +183,7 @@ func never(envelope) (any, bool)  { return nil, false }
 // settled waits until n envelopes were acked.
 func (b *bench) settled(t *testing.T, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
 	defer cancel()
 	acked := func() int {
 		acks := 0
