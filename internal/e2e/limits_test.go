@@ -20,7 +20,7 @@ type limitedTalk struct {
 }
 
 // What a person may use is bounded, in words that say when to go on, once; the rest of it is refused in silence and counted.
-// Reports 64, 65 and 82.
+// Reports 64 and 65.
 func TestLimitsOfPeople(t *testing.T) {
 	held := make(chan struct{})
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
@@ -54,7 +54,7 @@ func TestLimitsOfPeople(t *testing.T) {
 	d.stop()
 }
 
-// The day's limit is told once in a day, not again in another life.
+// The day's limit is told once in a day, not again in another life. Report 82.
 func TestLimitOfADay(t *testing.T) {
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
 		return ollama.Reply{Chunks: []string{"re: ", unlabelled(r.Last())}, Prompt: 30_000}
@@ -154,7 +154,7 @@ func (w *world) meets(name string, p person, want []string) {
 }
 
 // Who writes more than a minute allows is told once when to go on; the rest is refused in silence, and a command that runs beside a turn
-// is free. All of it is written at once: so no machine is too slow for the minute.
+// is free. All of it is written at once: so no machine is too slow for the minute. Report 65.
 func TestLimitOfAMinute(t *testing.T) {
 	held := make(chan struct{})
 	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply {
