@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orebot/internal/sim/ollama"
+	"orebot/internal/sim/slack"
 )
 
 // row is a command, what the bot says to it behind one question and its answer, and where that differs. In the texts, {p} is the
@@ -212,8 +213,9 @@ func rowOf(name string) row {
 	return rows()[slices.IndexFunc(rows(), func(r row) bool { return r.args == "" && slices.Contains(strings.Fields(r.names), name) })]
 }
 
+// commandWorld is one in which Slack leaves a busy machine time to acknowledge hundreds of slash commands at once.
 func commandWorld(t *testing.T) *world {
-	w := newWorld(t, options{answer: func(r ollama.Request) ollama.Reply { return ollama.Say("re: ", spelled(unlabelled(r.Last()))) }, models: []ollama.Model{{Name: "other", Context: 4096, Capabilities: []string{"completion"}},
+	w := newWorld(t, options{slack: slack.Options{AckDeadline: patience}, answer: func(r ollama.Request) ollama.Reply { return ollama.Say("re: ", spelled(unlabelled(r.Last()))) }, models: []ollama.Model{{Name: "other", Context: 4096, Capabilities: []string{"completion"}},
 		{Name: "hf.co/a/b:q4_0", Context: 4096, Capabilities: []string{"completion"}}}})
 	w.level = "info"
 	return w
