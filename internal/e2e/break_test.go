@@ -222,7 +222,7 @@ func TestFiveHundredAtOnce(t *testing.T) {
 
 // Frames and updates that make no sense hold up nobody: each is acknowledged, and what follows is answered.
 func TestPoisonHoldsUpNobody(t *testing.T) {
-	w := newWorld(t, options{})
+	w := newWorld(t, options{slack: slack.Options{AckDeadline: patience}}) // a busy machine acknowledges late
 	d := w.start().ready()
 	p := w.person("ana")
 	for i, f := range []string{
