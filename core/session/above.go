@@ -215,6 +215,6 @@ func (s *Stream) heardBefore(j *job) ([]StoredEntry, error) {
 		return nil, &storeError{err}
 	}
 	return slices.DeleteFunc(heard, func(e StoredEntry) bool {
-		return e.Inbound.Order >= j.first().Inbound.Order || e.Inbound.Group != "" && e.Inbound.Group == j.first().Inbound.Group
+		return e.Loose || e.Inbound.Order >= j.first().Inbound.Order || e.Inbound.Group != "" && e.Inbound.Group == j.first().Inbound.Group
 	}), nil
 }

@@ -80,9 +80,12 @@ func (s *Stream) amend(old, now *StoredEntry) ([]LogRecord, error) {
 }
 
 // rewind returns the record that makes the question of an interrupted turn the newest on the active path again: what its old text led
-// to is left beside it. A job that answers it again is such a turn too.
+// to is left beside it. A job that answers it again is such a turn too; one that has left it, to look at its messages anew, isn't.
 func (s *Stream) rewind(e *StoredEntry, j *job) []LogRecord {
 	again := j != nil && j.turn == e.Turn
+	if j != nil && j.turn == 0 && j.holds(e.ID) {
+		return nil
+	}
 	if e.State != EntrySubmitted && !again || s.live.state.Tip == e.Turn || !s.reachable(e.Turn) {
 		return nil
 	}

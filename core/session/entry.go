@@ -68,6 +68,7 @@ type Entry struct {
 	Refusal  string          `json:"refusal,omitempty"`  // set by Accept: why its author is refused, a sentence for the chat
 	Edited   string          `json:"edited,omitempty"`   // Inbound.Version of the newest edit that was applied
 	Deleted  bool            `json:"deleted,omitempty"`  // its author took it back: its content isn't here any more
+	Loose    bool            `json:"loose,omitempty"`    // heard where there was no conversation, for the sake of its group alone
 	Asides   []string        `json:"asides,omitempty"`   // lines to be shown beside its answer
 	Join     *Join           `json:"join,omitempty"`     // a link whose code is used: the thread that is to take its address in
 }

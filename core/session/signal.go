@@ -21,7 +21,7 @@ func (m *Manager) judgeSignal(ctx context.Context, in Inbound, p Platform) (e En
 			return Entry{}, IgnoredSignal, nil
 		}
 		state, err := m.addressed(ctx, in, p.Follow)
-		if err != nil || state == EntryEnded {
+		if err != nil || state == EntryEnded && (in.Group == "" || in.Elsewhere) { // a member of a group may be kept for its sake
 			return Entry{}, IgnoredSignal, err
 		}
 	}
@@ -41,7 +41,7 @@ func targetOf(sig StoredEntry) EntryID {
 // concerns reports whether a signal is about one of a job's messages, or about the question that a retry answers again.
 func (s *Stream) concerns(j *job, sig StoredEntry) bool {
 	id := targetOf(sig)
-	if slices.ContainsFunc(j.entries, func(e StoredEntry) bool { return e.ID == id }) {
+	if j.holds(id) {
 		return true
 	}
 	if j.turn == 0 || s.live == nil {
@@ -64,6 +64,23 @@ func (s *Stream) heed(j *job) {
 	if j.cancel != nil && !j.done && (concerned || slices.ContainsFunc(s.waiting, s.joins(j))) {
 		j.cancel(errChanged)
 	}
+}
+
+// recall lets in the edits and deletions that wait in the store: after a restart the feed names what waits one by one, and the turn that
+// is resumed isn't to read what was taken back before.
+func (s *Stream) recall() error {
+	for a := range s.live.places {
+		waiting, err := s.m.cfg.Store.Waiting(s.m.turns, a)
+		if err != nil {
+			return &storeError{err}
+		}
+		for _, e := range waiting {
+			if e.State == EntrySignal && !s.has(e.ID) {
+				s.signals = append(s.signals, e)
+			}
+		}
+	}
+	return nil
 }
 
 // settleSignals applies what has come in about messages that no job works on.

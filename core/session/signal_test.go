@@ -496,3 +496,30 @@ func dieTwiceChanging(t *testing.T, mem *storetest.Memory, applied bool, first, 
 	}
 	final.stopLife()
 }
+
+// What was taken back or edited in an earlier life is gone from the first prompt of the next, which learns of the question first.
+func TestWhatWasTakenBackBeforeARestartIsInNoPrompt(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := echo(time.Minute)
+		b := start(t, mem, p, func(c *session.Config) { c.ShutdownGrace = 0 })
+		one, two, three := msg(dm, "slack:U1", "secret"), msg(dm, "slack:U1", "tow"), msg(dm, "slack:U1", "three")
+		for _, in := range []session.Inbound{one, two, three} {
+			b.accept(in)
+			time.Sleep(61 * time.Second)
+		}
+		again := msg(dm, "slack:U1", "four")
+		b.accept(again)
+		time.Sleep(time.Second)
+		gone, changed := deletion(one), edit(two, "two")
+		gone.Key, changed.Key = "zz"+gone.Key, "zz"+changed.Key // behind the question, in the order of the feed
+		b.accept(gone)
+		b.accept(changed)
+		b.stopLife()
+		n := len(p.prompts())
+		b = start(t, hesitant{mem}, p)
+		time.Sleep(5 * time.Minute)
+		equal(t, "prompt", p.shown(n), []string{"assistant re: secret", "user two", "assistant re: tow", "user three", "assistant re: three", "user four"})
+		b.ended(again, session.EndAnswered)
+		b.stopLife()
+	})
+}

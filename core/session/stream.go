@@ -72,6 +72,11 @@ type job struct {
 func (j *job) first() *StoredEntry { return &j.entries[0] }
 func (j *job) last() *StoredEntry  { return &j.entries[len(j.entries)-1] }
 
+// holds reports whether a message is one of the job's.
+func (j *job) holds(id EntryID) bool {
+	return slices.ContainsFunc(j.entries, func(e StoredEntry) bool { return e.ID == id })
+}
+
 func idsOf(entries []StoredEntry) []EntryID {
 	ids := make([]EntryID, len(entries))
 	for i, e := range entries {
@@ -166,7 +171,7 @@ func (s *Stream) absorb(ids []EntryID) error {
 // has reports whether an entry is here already, waiting or in hand.
 func (s *Stream) has(id EntryID) bool {
 	same := func(e StoredEntry) bool { return e.ID == id }
-	holds := func(j *job) bool { return slices.ContainsFunc(j.entries, same) }
+	holds := func(j *job) bool { return j.holds(id) }
 	return slices.ContainsFunc(s.waiting, same) || slices.ContainsFunc(s.signals, same) ||
 		s.hand != nil && holds(s.hand) || slices.ContainsFunc(s.sides, holds) || s.hand != nil && s.hand.stop != nil && s.hand.stop.has(id)
 }

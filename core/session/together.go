@@ -39,6 +39,6 @@ func (s *Stream) heardBetween(before, more []StoredEntry) bool {
 	return slices.ContainsFunc(heard, func(h StoredEntry) bool {
 		own := func(e StoredEntry) bool { return sameGroup(e, h) && h.Inbound.Group != "" }
 		behind := func(e StoredEntry) bool { return h.Inbound.Order < e.Inbound.Order }
-		return h.Inbound.Order > first.Order && slices.ContainsFunc(more, behind) && !slices.ContainsFunc(slices.Concat(before, more), own)
+		return !h.Loose && h.Inbound.Order > first.Order && slices.ContainsFunc(more, behind) && !slices.ContainsFunc(slices.Concat(before, more), own)
 	})
 }
