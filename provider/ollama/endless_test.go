@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"orebot/core/models"
 	"orebot/core/provider"
@@ -44,8 +45,10 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 }
 
 // Endless repetition is ended early, with what was good of it; where that is nothing, it is a failure of its own kind. The server isn't
-// heard any longer.
-func TestEndlessRepetition(t *testing.T) {
+// heard any longer. Over a pipe, which holds nothing: into a socket a server could write all of it before it is left.
+func TestEndlessRepetition(t *testing.T) { synctest.Test(t, endlessRepetition) }
+
+func endlessRepetition(t *testing.T) {
 	good := strings.SplitAfter("This is the whole answer, in one sentence that is long enough. ", " ")
 	raw := func(status int, body string) sim.Reply { return sim.Reply{Raw: &sim.Raw{Status: status, Body: body}} }
 	replies := map[string]sim.Reply{
@@ -56,7 +59,7 @@ func TestEndlessRepetition(t *testing.T) {
 		"newer":   {Chunks: []string{"a", "b"}, End: sim.Fail, After: 2, Error: "prediction aborted, token repeat limit reached"},
 		"newest":  raw(500, `{"error":"prediction aborted, token repeat limit reached"}`),
 	}
-	s, p := serve(t, sim.Options{Answer: func(r sim.Request) sim.Reply { return replies[r.Last()] }})
+	s, p := bubble(t, sim.Options{Answer: func(r sim.Request) sim.Reply { return replies[r.Last()] }})
 	got, err := ask(t, p, "good", models.Spec{NumCtx: 8192})
 	if err != nil || got.finish != "repeat" || !strings.HasPrefix(got.text, strings.Join(good, "")) || len(got.text) > 1000 {
 		t.Errorf("%d bytes, finish %q, %v", len(got.text), got.finish, err)

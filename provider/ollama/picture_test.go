@@ -173,7 +173,7 @@ func TestAPanicLeavesTheHostItsSlots(t *testing.T) {
 	_, p := serve(t, sim.Options{}, func(c *ollama.Config) {
 		c.MaxConcurrent, c.Blobs = 1, brittle{shelf{"blob:a": "PNG"}, &opened}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	call := func() (err error) {
 		defer func() {

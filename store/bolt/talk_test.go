@@ -108,7 +108,7 @@ func waited(t *testing.T, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !ok(); <-tick.C {
+	for end := time.Now().Add(5 * time.Minute); !ok(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatal("nothing more happens")
 		}
