@@ -148,8 +148,9 @@ func notFetched(att session.Attachment, err error) error {
 	case errors.Is(err, errLeaves):
 		fail.Text = name + " is kept outside Slack, where I can't read it; please upload it here."
 	default:
-		class := classify(err).Class
-		fail.Retry = class == conduit.Retry || class == conduit.RetryAfter || class == conduit.Unknown
+		known := classify(err)
+		fail.Retry = known.Class == conduit.Retry || known.Class == conduit.RetryAfter || known.Class == conduit.Unknown
+		fail.After = known.After
 		fail.Text = "Slack doesn't give me " + name + " just now; please try again in a minute."
 	}
 	return fail

@@ -70,12 +70,9 @@ func (a *API) Fetch(ctx context.Context, at session.Address, att session.Attachm
 	}
 }
 
-// locate asks where a file is, as soon as Telegram lets it.
+// locate asks where a file is. Whoever wants it knows for how long to wait where Telegram asks for that.
 func (a *API) locate(ctx context.Context, id string) (fileInfo, error) {
 	raw, err := a.call(ctx, "getFile", tgbotapi.Params{"file_id": id})
-	for err != nil && asCall(err).code == http.StatusTooManyRequests && conduit.Sleep(ctx, max(asCall(err).wait(), time.Second)) == nil {
-		raw, err = a.call(ctx, "getFile", tgbotapi.Params{"file_id": id})
-	}
 	if err != nil {
 		return fileInfo{}, notGiven(asCall(err))
 	}
@@ -94,7 +91,11 @@ func notGiven(e *callError) *session.FetchError {
 	case e.code == http.StatusBadRequest && !e.odd:
 		return &session.FetchError{Text: textGone, Err: e}
 	}
-	return &session.FetchError{Retry: true, Text: textNotNow, Err: e}
+	fail := &session.FetchError{Retry: true, Text: textNotNow, Err: e}
+	if e.code == http.StatusTooManyRequests {
+		fail.After = max(e.wait(), time.Second)
+	}
+	return fail
 }
 
 var (

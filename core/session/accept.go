@@ -69,6 +69,7 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 	if err != nil || state == EntryEnded {
 		return Entry{}, IgnoredAmbient, err
 	}
+	in.Followed = state == EntryOpen && in.Call == CallAmbient
 	e = Entry{ID: in.ID(), Inbound: in, State: state, Loose: loose}
 	if ignored := m.admit(&e, p.Policy); ignored != "" {
 		return Entry{}, ignored, nil

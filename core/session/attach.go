@@ -31,14 +31,18 @@ const (
 
 var errFetchSilent = errors.New("session: nothing of the file comes")
 
+// fetchPatience bounds for how long the files of one turn are tried again, however patient the model's servers are waited for: the text is
+// answered without what hasn't come by then.
+const fetchPatience = 2 * time.Minute
+
 // attach reads the files of a job's messages: what a text says, and where a picture is kept. Lines about the rest are shown beside the
 // answer. It may block, and touches nothing but the job.
 func (s *Stream) attach(ctx context.Context, j *job) (files map[EntryID][]artifact.Artifact, lines []string, err error) {
 	files = map[EntryID][]artifact.Artifact{}
-	room := maxTexts
+	room, until := maxTexts, time.Now().Add(min(s.m.cfg.RetryFor, fetchPatience))
 	for _, e := range j.entries {
 		for _, att := range e.Inbound.Attachments {
-			got, line, err := s.fetch(ctx, j.addr, att, room)
+			got, line, err := s.fetch(ctx, j.addr, att, room, until)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -56,8 +60,9 @@ func (s *Stream) attach(ctx context.Context, j *job) (files map[EntryID][]artifa
 	return files, lines, nil
 }
 
-// fetch reads one file, for as long as a model server would be tried. The error is ctx's cause; any other failure is a line.
-func (s *Stream) fetch(ctx context.Context, a Address, att Attachment, room int) (artifact.Artifact, string, error) {
+// fetch reads one file, once at least and again as long as the next try may be made by then. A platform that asks to be left alone for
+// longer isn't waited for. The error is ctx's cause; any other failure is a line.
+func (s *Stream) fetch(ctx context.Context, a Address, att Attachment, room int, until time.Time) (artifact.Artifact, string, error) {
 	f := s.m.cfg.Platforms[a.Conduit()].Fetcher
 	if f == nil {
 		return nil, noFiles, nil
@@ -65,7 +70,7 @@ func (s *Stream) fetch(ctx context.Context, a Address, att Attachment, room int)
 	if line := s.unreadable(att); line != "" {
 		return nil, line, nil
 	}
-	for try, begin := 0, time.Now(); ; try++ {
+	for try := 0; ; try++ {
 		got, line, err := s.read(ctx, f, a, att, room)
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, "", cause
@@ -76,7 +81,10 @@ func (s *Stream) fetch(ctx context.Context, a Address, att Attachment, room int)
 		var fe *FetchError
 		known := errors.As(err, &fe)
 		wait := backoff(try)
-		if known && !fe.Retry || time.Since(begin)+wait > s.m.cfg.RetryFor {
+		if known {
+			wait = max(wait, fe.After)
+		}
+		if known && !fe.Retry || time.Now().Add(wait).After(until) {
 			s.m.cfg.Logger.Warn("file unreadable", observe.KeyAddress, a, observe.KeyError, err)
 			if known && fe.Text != "" {
 				return nil, fe.Text, nil

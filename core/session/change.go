@@ -122,6 +122,9 @@ func (s *Stream) applyDelete(sig StoredEntry, e *StoredEntry, j *job) error {
 	if withdrawn {
 		s.countEnds(&job{addr: e.ID.Address, entries: []StoredEntry{next}}, EndWithdrawn)
 	}
+	if len(e.Inbound.Attachments) > 0 || e.Edited != "" { // of an edited one it isn't known what it had before
+		s.m.filesLeft()
+	}
 	id := e.ID
 	*e = next
 	gone := func(o StoredEntry) bool { return o.ID == id && !o.State.Waits() }
@@ -164,7 +167,13 @@ func (s *Stream) applyToTurn(sig StoredEntry, seq ledger.Seq) error {
 		if err != nil {
 			return err
 		}
-		return s.change(sig, nil, nil, rewrites)
+		if err := s.change(sig, nil, nil, rewrites); err != nil {
+			return err
+		}
+		if len(rewrites) > 0 {
+			s.m.filesLeft()
+		}
+		return nil
 	}
 	now := Entry{ID: targetOf(sig), Inbound: sig.Inbound}
 	t, ok, err := s.current(seq)
@@ -214,7 +223,31 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 	if err == nil {
 		rewrites, err = s.withoutReasoning(rewrites, seq)
 	}
+	if err == nil {
+		rewrites, err = s.withoutQuotes(rewrites, seq)
+	}
 	return len(t.Artifacts), rewrites, err
+}
+
+// aboutDeleted takes the place of a line that quoted what was deleted, where it hasn't been shown yet or is read again.
+const aboutDeleted = "The message that this was about was deleted."
+
+// withoutQuotes adds to the rewrites of a turn the lines to the chat that quote it, such as what was taken back, or the name of a file.
+func (s *Stream) withoutQuotes(rewrites []LogRecord, seq ledger.Seq) ([]LogRecord, error) {
+	for from := seq + 1; from <= s.live.state.Last; {
+		recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, from, logPage)
+		if err != nil || len(recs) == 0 {
+			return rewrites, err
+		}
+		for _, r := range recs {
+			if from = r.Seq + 1; r.End != nil && r.End.About == seq {
+				end := *r.End
+				end.Text, end.About = aboutDeleted, 0
+				rewrites = append(rewrites, LogRecord{Seq: r.Seq, Kind: KindEnd, End: &end})
+			}
+		}
+	}
+	return rewrites, nil
 }
 
 // hollow returns the records that leave nothing of what amendments said.

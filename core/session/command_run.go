@@ -245,7 +245,12 @@ func (s *Stream) undo(j *job, eff Effect) error {
 		return s.notice(j, replying(eff.Say(Outcome{Far: true})))
 	}
 	e := replying(eff.Say(Outcome{Done: true, Question: t.Text()}))
-	e.lead = append([]LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}}, s.tellOthers(j.addr, e.text)...)
+	e.about = t.ID.Seq
+	others := s.tellOthers(j.addr, e.text)
+	for _, r := range others {
+		r.End.About = t.ID.Seq
+	}
+	e.lead = append([]LogRecord{{Kind: KindTip, Tip: &TipMove{To: t.Parent}}}, others...)
 	return s.notice(j, e)
 }
 

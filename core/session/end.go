@@ -28,6 +28,7 @@ type ending struct {
 	withdraw []StoredEntry // messages that end along with the job's, withdrawn
 	with     func(*Batch)  // changes the Batch last
 	cost     Tokens        // of what stands in lead
+	about    ledger.Seq    // the question that the text quotes
 }
 
 // notice ends a job's messages with a line in the chat: one Batch with the end record, the ends and what is due. Only then is the
@@ -97,8 +98,8 @@ func (e *EndRecord) said() string { return strings.TrimSuffix(e.Text, " (ref "+e
 // records returns what an ending adds to the log: the end record, and before it the tip's move where the question is set aside.
 func (s *Stream) records(j *job, e ending) []LogRecord {
 	rec := &EndRecord{To: j.addr, Severity: e.sev, Text: e.text, Ref: refOf(j), Reply: j.last().Inbound.Message, Time: time.Now().UTC(),
-		Offers: e.offers, Private: e.private, File: e.file}
-	if e.sev >= loop.SeverityWarn && e.how == EndNoticed {
+		Offers: e.offers, Private: e.private, File: e.file, About: e.about}
+	if e.sev >= loop.SeverityWarn {
 		rec.Text += " (ref " + rec.Ref + ")"
 	}
 	for _, o := range j.entries {

@@ -219,11 +219,16 @@ func (m *Manager) erase(ctx context.Context, v SmallValue) error {
 		return err
 	}
 	m.evict(g.Threads)
+	m.filesLeft()
+	m.cfg.Logger.Info("conversation deleted", observe.KeyThread, g.Threads[0].String(), observe.KeyCount, len(g.Threads))
+	return nil
+}
+
+// filesLeft tells that something was deleted that may have named files.
+func (m *Manager) filesLeft() {
 	if m.cfg.Erased != nil {
 		m.cfg.Erased()
 	}
-	m.cfg.Logger.Info("conversation deleted", observe.KeyThread, g.Threads[0].String(), observe.KeyCount, len(g.Threads))
-	return nil
 }
 
 // evict drops what is in memory of threads that nobody is at work on.

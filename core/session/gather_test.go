@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -41,6 +42,16 @@ func (f files) Fetch(ctx context.Context, _ session.Address, att session.Attachm
 	case "HANG":
 		<-ctx.Done()
 		return att, ctx.Err()
+	case "LATER": // is a file once it has been waited for
+		f[att.Name], f["since"] = "WAITED", time.Now().Format(time.RFC3339Nano)
+		return att, &session.FetchError{Retry: true, After: 40 * time.Second, Text: "not yet"}
+	case "WAITED":
+		if at, _ := time.Parse(time.RFC3339Nano, f["since"]); time.Since(at) < 40*time.Second {
+			return att, &session.FetchError{Text: "it wasn't waited for"}
+		}
+		body = "at last"
+	case "FLOOD":
+		return att, &session.FetchError{Retry: true, After: 5 * time.Minute, Text: "The platform doesn't give me " + att.Name + " just now."}
 	case "AGAIN":
 		f[att.Name] = "at last"
 		return att, &session.FetchError{Retry: true, Text: "not yet"}
@@ -81,6 +92,41 @@ func TestASilentFileIsGivenUp(t *testing.T) {
 			if took := time.Since(begin).Truncate(time.Second); took > c.after+10*time.Second || took < c.after-10*time.Second {
 				t.Errorf("%s: told after %s, want %s", c.body, took, c.after)
 			}
+			b.stopLife()
+		})
+	}
+}
+
+// A platform that says when to come again is taken at its word, within a bound for all files of a turn: beyond it the text is answered at
+// once, and what couldn't be read is said.
+func TestAFileThatIsToWait(t *testing.T) {
+	for _, c := range []struct {
+		files    files
+		patience time.Duration
+		after    time.Duration // of the answer
+		log      []string
+	}{
+		{files{"a.txt": "LATER"}, time.Hour, 40 * time.Second, []string{"user look|File a.txt:\n\n```txt\nat last\n```", "assistant ok"}},
+		{files{"a.txt": "FLOOD"}, time.Hour, 0, []string{"user look", "assistant ok", "end The platform doesn't give me a.txt just now."}},
+		{files{"a.txt": "LATER"}, 30 * time.Second, 0, []string{"user look", "assistant ok", "end not yet"}},
+		{files{"a.txt": "HANG", "b.txt": "HANG", "c.txt": "HANG"}, time.Hour, 3 * time.Minute, []string{"user look", "assistant ok",
+			"end I couldn't fetch `a.txt`; please send it again, or paste the text.", "end I couldn't fetch `b.txt`; please send it again, or paste the text.",
+			"end I couldn't fetch `c.txt`; please send it again, or paste the text."}},
+	} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			names := slices.Sorted(maps.Keys(c.files))
+			b := start(t, mem, says("ok"), fetching(c.files), func(cfg *session.Config) { cfg.RetryFor = c.patience })
+			begin := time.Now()
+			in := msg(dm, "slack:U1", "look", attaching(names...))
+			b.accept(in)
+			for len(b.log(dm)) < 2 && time.Since(begin) < time.Hour {
+				time.Sleep(time.Second)
+				synctest.Wait()
+			}
+			if took := time.Since(begin); took > c.after+20*time.Second || took < c.after {
+				t.Errorf("%v: answered after %s, want %s", c.files, took, c.after)
+			}
+			equal(t, names[0], b.log(dm), c.log)
 			b.stopLife()
 		})
 	}

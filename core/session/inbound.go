@@ -91,6 +91,7 @@ type Inbound struct {
 	Place       string        `json:"place,omitempty"` // the channel or group as the configuration names it; empty in a private chat
 	Author      Author        `json:"author"`
 	Call        Call          `json:"call,omitempty"`
+	Followed    bool          `json:"foll,omitempty"` // it calls nobody, and is for the bot, since that follows the thread; Accept finds out
 	Elsewhere   bool          `json:"else,omitempty"` // opens with somebody else's mention: never for the bot
 	Order       string        `json:"order"`          // sorts the messages of one address: Slack's ts, Telegram's message id in fixed width
 	Text        string        `json:"text,omitempty"`

@@ -56,7 +56,7 @@ type Config struct {
 	MaxAge        time.Duration // an older question gets a line, not an answer; 0: any age is answered
 	ShutdownGrace time.Duration // how long turns in flight may finish after Run's ctx has ended
 	IdleEvict     time.Duration // 0: 10 minutes
-	Erased        func()        // called when a conversation has been deleted for good; it must not block. nil: nobody wants to know
+	Erased        func()        // called when a conversation, or a message that may have had files, has been deleted for good; it must not block. nil: nobody wants to know
 	Retention     time.Duration // how long a conversation may be idle before it is deleted for good; 0: any time
 	KeepEntries   time.Duration // how long an ended entry guards against its duplicates; at least 24 hours
 	OneByOne      bool          // one answer for each message, not one for the consecutive ones of an author

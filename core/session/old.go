@@ -15,7 +15,7 @@ import (
 // tooLate ends a question that is too old to be answered unasked with a line. The question is put on the log and set aside, off the
 // active path, so that `retry` asks it: one Batch.
 func (s *Stream) tooLate(j *job, age time.Duration) error {
-	e := ending{how: EndNoticed, sev: loop.SeverityInfo,
+	e := ending{how: EndNoticed, sev: loop.SeverityWarn,
 		text: fmt.Sprintf("You asked %s ago while I was away; please ask again if it still matters.", words.Duration(age))}
 	arts, err := s.readLate(j)
 	if err != nil || len(arts) == 0 || s.m.cfg.Commander == nil {
@@ -53,7 +53,7 @@ func (s *Stream) overdue(j *job) (over bool, err error) {
 		return false, nil
 	}
 	text := fmt.Sprintf("You asked %s ago while I was away; `%sretry` asks it now.", words.Duration(time.Since(in.At)), s.m.prefix(j.addr))
-	return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: text, aside: true, offers: []string{"retry"}})
+	return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityWarn, text: text, aside: true, offers: []string{"retry"}})
 }
 
 // readLate makes the artifacts of a late question, its files included: later they may be gone.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // People looks persons up on their platform. A conduit implements it where its events don't tell everything.
@@ -60,7 +61,8 @@ type Fetcher interface {
 
 // FetchError says why an attachment can't be read. Text is a sentence for the chat.
 type FetchError struct {
-	Retry bool // it may work later
+	Retry bool          // it may work later
+	After time.Duration // not before; 0: the platform doesn't say
 	Text  string
 	Err   error
 }

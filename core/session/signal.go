@@ -252,6 +252,7 @@ func (s *Stream) applyUnknown(sig StoredEntry) error {
 		return s.done(sig)
 	}
 	e := Entry{State: state, Inbound: in.asMessage(), Edited: in.Version, Oversize: sig.Oversize, Size: sig.Size}
+	e.Inbound.Followed = state == EntryOpen && in.Call == CallAmbient
 	if err := s.m.notePlace(s.m.turns, e.Inbound, false); err != nil {
 		return err
 	}

@@ -59,6 +59,8 @@ func holds(t *testing.T, mem *storetest.Memory, a session.Address, needle string
 			s = said(*r.Turn)
 		case r.Amendment != nil:
 			s = string(r.Amendment.Artifacts)
+		case r.End != nil:
+			s = r.End.Text
 		}
 		if strings.Contains(s, needle) {
 			out = append(out, fmt.Sprintf("record %d", r.Seq))
@@ -372,6 +374,49 @@ func TestADeletionOfAnAnsweredMessageOverwritesIt(t *testing.T) {
 				equal(t, "prompt", p.shown(1), []string{"assistant sure", "user next"})
 				b.stopLife()
 			})
+		})
+	}
+}
+
+// What the chat was told of a message goes with it: what an undo took back, here and at linked places, and the name of its file; its files are
+// looked for at once, not a day later.
+func TestADeletionReachesWhatQuotesIt(t *testing.T) {
+	for _, expired := range []bool{false, true} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			erased, st := 0, &forgetful{mem, map[session.EntryID]bool{}}
+			b := start(t, mem, says("sure"), commanded(mem), fetching(files{"SECRET.xlsx": "", "SECRET.png": png}), func(c *session.Config) {
+				c.Store, c.Erased = st, func() { erased++ }
+			})
+			plain, in := msg(dm, "slack:U1", "plain"), msg(dm, "slack:U1", "my SECRET word", attaching("SECRET.xlsx", "SECRET.png"))
+			for _, m := range []session.Inbound{plain, in, msg(dm, "slack:U1", "/undo")} {
+				b.accept(m)
+				time.Sleep(time.Second)
+				synctest.Wait()
+			}
+			log := strings.Join(b.log(dm), "\n")
+			if !strings.Contains(log, "Taken back: “my SECRET word”") || !strings.Contains(log, "I can't read .xlsx") {
+				t.Fatalf("log %s", log)
+			}
+			if expired {
+				st.gone[in.ID()] = true
+			}
+			b.accept(deletion(plain))
+			synctest.Wait()
+			if erased != 0 {
+				t.Error("files were looked for where none can be")
+			}
+			b.accept(deletion(in))
+			synctest.Wait()
+			if left := holds(t, mem, dm, "SECRET"); !expired && len(left) > 0 || len(left) > 1 { // the expired entry
+				t.Errorf("what is left: %q", left)
+			}
+			if log := strings.Join(b.log(dm), "\n"); !strings.Contains(log, "end The message that this was about was deleted.") {
+				t.Errorf("log %s", log)
+			}
+			if erased == 0 {
+				t.Error("its picture waits for the daily sweep")
+			}
+			b.stopLife()
 		})
 	}
 }

@@ -42,9 +42,7 @@ func well(text string, offers ...string) session.Reply {
 func stopped(o session.Outcome, p string) session.Reply {
 	switch {
 	case o.Theirs && o.Withdrawn == 0:
-		r := info("Only who asked, who began this conversation, or an admin can stop that.")
-		r.Private = true
-		return r
+		return denied("Only who asked, who began this conversation, or an admin can stop that.")
 	case !o.Done:
 		return info("Nothing is being answered here.")
 	case o.Theirs:

@@ -39,7 +39,7 @@ func (c *Commands) Parse(in session.Inbound) (name, args string, ok bool) {
 		return "link", rest, true
 	case known && (in.Call != session.CallAmbient || rest == "" || sp.args):
 		return sp.name, rest, true
-	case known || word == "" || in.Call == session.CallAmbient:
+	case known || word == "" || in.Call == session.CallAmbient && !in.Followed: // what others' bots are told may look like that, too
 		return "", "", false
 	case rest == "" || near(word) != "" || in.ReplyURL != "":
 		return unknown, word, true
