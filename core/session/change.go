@@ -14,6 +14,7 @@ func (s *Stream) applyEdit(sig StoredEntry, e *StoredEntry, j *job) error {
 	if p := s.m.cfg.Platforms[in.Address.Conduit()].Namer; p != nil {
 		in = p.Names(s.m.turns, in)
 	}
+	in = s.m.behind(e.Entry, in)
 	if stale(e.Entry, in) || sig.Oversize && e.Turn != 0 || sameContent(e.Entry, in, sig.Oversize) && !s.calls(e.Entry, in) {
 		return s.done(sig)
 	}

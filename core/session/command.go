@@ -86,6 +86,8 @@ type Effect struct {
 	Set    []Setting
 	Small  []SmallWrite // written along; a Conflict lets the command be done again
 	Join   *Join        // of ActLink: where to
+	Ask    bool         // of ActNew: what stands behind the command, and the files with it, is asked in the fresh conversation
+	Beside string       // a line that is told beside the reply, or the answer
 	Shared string       // without an Act: what other places that are linked to this one are told; empty: nothing
 }
 

@@ -12,18 +12,51 @@ const maxBack = 20
 // renew begins a fresh conversation at the command's address, and at those that are linked to it, under an id that its message decides.
 // The reply is the last record that this thread shows there; the binding keeps the way back, and what is still to be delivered of this
 // log.
-func (s *Stream) renew(j *job, eff Effect) error {
-	if len(s.live.turns()) == 0 && s.live.broken == nil {
-		return s.notice(j, replying(eff.Say(Outcome{})))
-	}
+//
+// What stands behind the command is asked there: the message isn't over, and what is left of it is a question. In a conversation that is
+// fresh already, it is asked at once (over is false).
+func (s *Stream) renew(j *job, eff Effect) (over bool, err error) {
+	fresh := len(s.live.turns()) == 0 && s.live.broken == nil
 	next := Binding{Thread: ThreadOf(j.first().ID), From: 1}
+	if eff.Ask {
+		s.m.stripCommand(j.first())
+	}
+	switch {
+	case fresh && eff.Ask:
+		return false, nil
+	case fresh:
+		return true, s.notice(j, replying(eff.Say(Outcome{})))
+	}
 	e := replying(eff.Say(Outcome{Done: true}))
+	e.goesOn = eff.Ask
 	e.lead = s.tellOthers(j.addr, "A fresh conversation begins, here too.")
-	return s.rebind(j, next, e, func(old Binding) (back, left []ledger.ThreadID) {
+	return true, s.rebind(j, next, e, func(old Binding) (back, left []ledger.ThreadID) {
 		back = append(slices.Clone(old.Back), s.thread)
 		n := max(0, len(back)-maxBack)
 		return back[n:], append(slices.Clone(old.Left), back[:n]...)
 	})
+}
+
+// stripCommand makes a question of a message that begins with a command.
+func (m *Manager) stripCommand(e *StoredEntry) {
+	name, args, _ := m.parse(e.Inbound)
+	in := &e.Inbound
+	e.Behind, in.Text, in.ReplyURL = name, args, ""
+	if in.Call == CallCommand {
+		if in.Call = CallMention; in.Place == "" {
+			in.Call = CallDirect
+		}
+	}
+}
+
+// behind is an edit of a message without the command that this began with.
+func (m *Manager) behind(e Entry, in Inbound) Inbound {
+	asked := in
+	asked.Call, asked.Signal = CallCommand, SignalNone
+	if name, args, ok := m.parse(asked); e.Behind != "" && ok && name == e.Behind && in.Text != "" && (in.Text[0] == '/' || in.Text[0] == '!') {
+		in.Text = args
+	}
+	return in
 }
 
 // goBack lets the conversation before this one go on, where there was one that all its places had.
@@ -89,6 +122,9 @@ func (s *Stream) rebind(j *job, next Binding, e ending, kept func(Binding) (back
 	}
 	if err := s.notice(j, e); err != nil {
 		return err
+	}
+	if e.goesOn {
+		s.waiting = append(s.waiting, j.entries...)
 	}
 	for _, a := range all {
 		delete(s.live.places, a)

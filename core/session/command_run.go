@@ -157,6 +157,9 @@ func (s *Stream) lastAsked() (ledger.Turn, bool) {
 
 // conclude makes an effect true and ends the command's message with its reply. run is what is being answered meanwhile.
 func (s *Stream) conclude(j, run *job, eff Effect) (over bool, err error) {
+	if eff.Beside != "" {
+		j.tellBeside(eff.Beside)
+	}
 	switch eff.Act {
 	case ActStop:
 		return true, s.stop(j, run, eff)
@@ -165,7 +168,7 @@ func (s *Stream) conclude(j, run *job, eff Effect) (over bool, err error) {
 	case ActUndo:
 		return true, s.undo(j, eff)
 	case ActNew:
-		return true, s.renew(j, eff)
+		return s.renew(j, eff)
 	case ActForget:
 		return true, s.forgetAll(j, eff)
 	case ActCompact:

@@ -200,6 +200,49 @@ func TestAStopEndsASummary(t *testing.T) {
 	})
 }
 
+// A summary that nobody waits for and that doesn't end is given up after half an hour, and isn't begun again until the conversation has grown: a
+// model that never ends holds its place no longer. A restart begins none by itself, however often; only who writes there lets it be tried.
+func TestAnEndlessSummaryIsGivenUp(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := newTalker(fitWindow)
+		var took []time.Duration
+		say := p.answer
+		p.answer = func(ctx context.Context, k int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+			if !wantsSummary(turns) {
+				return say(ctx, k, turns)
+			}
+			begin := time.Now()
+			<-ctx.Done()
+			took = append(took, time.Since(begin))
+			return nil, ctx.Err()
+		}
+		b := start(t, mem, &p.scripted, fitting)
+		n := 0
+		for ; n < 30 && len(took) == 0; n++ {
+			b.ask(msg(dm, "slack:U1", question(n)), time.Hour)
+		}
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if len(took) != 1 || took[0] != 30*time.Minute || len(b.summaries(dm)) > 0 {
+			t.Errorf("after %d questions: tries took %v, %d summaries", n, took, len(b.summaries(dm)))
+		}
+		for range 5 {
+			b.stopLife()
+			b = start(t, mem, &p.scripted, fitting)
+			time.Sleep(time.Hour)
+			synctest.Wait()
+		}
+		if len(took) != 1 {
+			t.Errorf("restarts alone led to tries: %v", took)
+		}
+		b.ask(msg(dm, "slack:U1", question(n)), time.Hour)
+		if len(took) != 2 {
+			t.Errorf("a question after the restart led to %v", took)
+		}
+		b.stopLife()
+	})
+}
+
 // A question beyond the window gets its size and the limit, is set aside, and the next one is answered.
 func TestAQuestionBeyondTheWindow(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {

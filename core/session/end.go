@@ -29,6 +29,7 @@ type ending struct {
 	with     func(*Batch)  // changes the Batch last
 	cost     Tokens        // of what stands in lead
 	about    ledger.Seq    // the question that the text quotes
+	goesOn   bool          // the job's messages don't end: what is left of them is a question
 }
 
 // notice ends a job's messages with a line in the chat: one Batch with the end record, the ends and what is due. Only then is the
@@ -45,7 +46,11 @@ func (s *Stream) notice(j *job, e ending) error {
 	if !e.aside && s.live.broken == nil {
 		s.trim(&b)
 	}
-	s.end(&b, j, e.how, seq)
+	if e.goesOn {
+		s.writeEntries(&b, j, time.Time{})
+	} else {
+		s.end(&b, j, e.how, seq)
+	}
 	gone := &job{addr: j.addr, entries: e.withdraw}
 	s.end(&b, gone, EndWithdrawn, seq)
 	s.deliverEnds(&b, j.addr, seq)
@@ -60,7 +65,9 @@ func (s *Stream) notice(j *job, e ending) error {
 		s.putBack(idsOf(e.withdraw))
 		return err
 	}
-	s.countEnds(j, e.how)
+	if !e.goesOn {
+		s.countEnds(j, e.how)
+	}
 	s.countEnds(gone, EndWithdrawn)
 	s.announceEnds(b, j.addr, seq)
 	return nil
@@ -103,6 +110,9 @@ func (s *Stream) records(j *job, e ending) []LogRecord {
 		rec.Text += " (ref " + rec.Ref + ")"
 	}
 	for _, o := range j.entries {
+		if e.goesOn {
+			break
+		}
 		rec.Entries = append(rec.Entries, o.ID)
 	}
 	end := LogRecord{Kind: KindEnd, End: rec}

@@ -70,5 +70,6 @@ type Entry struct {
 	Deleted  bool            `json:"deleted,omitempty"`  // its author took it back: its content isn't here any more
 	Loose    bool            `json:"loose,omitempty"`    // heard where there was no conversation, for the sake of its group alone
 	Asides   []string        `json:"asides,omitempty"`   // lines to be shown beside its answer
+	Behind   string          `json:"behind,omitempty"`   // the command that it began with, which has been done and isn't in its text any more
 	Join     *Join           `json:"join,omitempty"`     // a link whose code is used: the thread that is to take its address in
 }

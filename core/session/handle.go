@@ -136,7 +136,10 @@ func (s *Stream) screen(ctx context.Context, j *job) (over bool, err error) {
 	case j.first().Over != "":
 		return true, s.over(j)
 	case s.isCommand(*j.first()):
-		return s.command(j)
+		if over, err := s.command(j); over || err != nil || j.turn != 0 {
+			return over, err
+		}
+		return s.screen(ctx, j) // what stood behind it is a question
 	case j.first().Oversize:
 		return true, say(s.oversizeText(j.first().Entry))
 	case s.nothing(j) && !callsBelow(j):

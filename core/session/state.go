@@ -262,7 +262,13 @@ func (s *Stream) deliver(b *Batch, a Address, seq ledger.Seq) {
 	if err != nil || st.Cursor.Leg != st.Binding.Leg || st.Cursor.Attempt != nil || st.Cursor.Seq <= p.last && p.last > 0 || st.Binding.Gone {
 		return
 	}
-	next := Cursor{Seq: seq, Leg: st.Cursor.Leg, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
+	first := seq // a line beside it comes before it
+	for _, r := range b.Log {
+		if r.End != nil && r.End.To == a {
+			first = min(first, r.Seq)
+		}
+	}
+	next := Cursor{Seq: first, Leg: st.Cursor.Leg, Attempt: &Attempt{N: 1, Since: time.Now().UTC(), Life: s.m.cfg.Life}}
 	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: next, Optional: true})
 }
 

@@ -23,7 +23,7 @@ func act(cmd session.Command) (session.Effect, bool) {
 	case "undo":
 		return session.Effect{Act: session.ActUndo, Say: func(o session.Outcome) session.Reply { return undone(o, p) }}, true
 	case "new":
-		return session.Effect{Act: session.ActNew, Say: func(o session.Outcome) session.Reply { return begun(o, p) }}, true
+		return session.Effect{Act: session.ActNew, Ask: cmd.Args != "" || len(cmd.In.Attachments) > 0, Say: func(o session.Outcome) session.Reply { return begun(o, p) }}, true
 	case "compact":
 		return session.Effect{Act: session.ActCompact, Say: compacted}, true
 	}

@@ -63,6 +63,15 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 	if !allowed(cmd) {
 		return session.Effect{Reply: denied(refusal(cmd.Name))}, nil
 	}
+	eff, err := c.effect(ctx, cmd, v)
+	if sp, ok := find(cmd.Name); ok && !sp.args && cmd.Args != "" && !eff.Ask {
+		eff.Beside = fmt.Sprintf("I read nothing behind `%s%s`; send the rest as a message of its own.", cmd.Prefix, cmd.Name)
+	}
+	return eff, err
+}
+
+// effect is what a command comes to that may be given.
+func (c *Commands) effect(ctx context.Context, cmd session.Command, v session.View) (session.Effect, error) {
 	switch cmd.Name {
 	case "model":
 		return c.model(ctx, cmd, v)

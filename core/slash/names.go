@@ -31,7 +31,7 @@ type spec struct {
 func specs() []spec {
 	return []spec{
 		{name: "help", aliases: []string{"commands"}, line: "what you can write", now: true},
-		{name: "new", aliases: []string{"reset", "clear", "restart"}, line: "a fresh conversation; undo returns to this one", thread: true},
+		{name: "new", aliases: []string{"reset", "clear", "restart"}, line: "a fresh conversation, in which what follows is asked; undo returns to this one", thread: true},
 		{name: "stop", aliases: []string{"cancel", "abort"}, line: "stop the answer and withdraw your waiting messages", now: true, thread: true},
 		{name: "retry", aliases: []string{"regenerate", "redo", "again"}, line: "answer the last message again", thread: true},
 		{name: "undo", line: "take back the last exchange", thread: true},
