@@ -74,7 +74,7 @@ func outcomes() map[string]outcome {
 		"12": {posts: []string{"D1: ℹ️ I can't read files yet; please paste the text."}, also: (*rig).filesTold},
 		"14": {ignored: ignoredEvent},
 		"15": hi,
-		"17": {posts: []string{"C1/1795982413.000100 to U9EXT: ⚠️ I only answer people of this workspace."}},
+		"17": {posts: []string{"C1/1795982413.000100 to U9EXT: ⚠️ I only answer people of this workspace. (ref …)"}},
 		"19": {posts: []string{"C1/1795982415.000100: ℹ️ Hello! Write your question together with my name, or as a reply to me."}},
 		"20": {prompts: []string{"/status & more"}, also: (*rig).commandTaken},
 		"21": {also: (*rig).disconnected},

@@ -111,7 +111,7 @@ func TestWhoMayTalk(t *testing.T) { // FS 47, 63
 		if n := r.counts.get(observe.Ignored, Name, session.IgnoredBot); n != 2 { // both of its events
 			t.Errorf("%v messages of bots ignored: %v", n, r.counts.n)
 		}
-		r.wantPosts(dev+"/"+g+" to "+guest+": ⚠️ I only answer full members of this workspace.", ext+"/"+s+" to "+stranger+": ⚠️ I only answer people of this workspace.")
+		r.wantPosts(dev+"/"+g+" to "+guest+": ⚠️ I only answer full members of this workspace. (ref …)", ext+"/"+s+" to "+stranger+": ⚠️ I only answer people of this workspace. (ref …)")
 		r.allAcked(time.Second)
 	})
 }

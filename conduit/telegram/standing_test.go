@@ -242,7 +242,7 @@ func TestWhoAddsTheBotHearsWhetherItIsEnabled(t *testing.T) {
 			b.Kick(closed, b.ada)
 		}
 		l.rest(10 * time.Second)
-		b.want(closed, "⚠️ Not enabled here. Operator: orebot access allow "+idOf(closed)+".")
+		b.want(closed, "⚠️ Not enabled here. Operator: orebot access allow "+idOf(closed)+". (ref …)")
 		b.want(open)
 		b.want(channel)
 		b.want(b.chat)

@@ -9,6 +9,32 @@ import (
 	"orebot/core/session/storetest"
 )
 
+// The same holds for a question that stands behind new: it is asked once, in the fresh conversation alone.
+func TestDeathAtEveryCommitOfANewQuestion(t *testing.T) {
+	atEveryDeath(t, 14, func(t *testing.T, mem *storetest.Memory, applied bool, left int) {
+		in := []session.Inbound{msg(dm, "slack:U1", "one"), msg(dm, "slack:U1", "/new two"), msg(dm, "slack:U1", "three")}
+		p := echo(500 * time.Millisecond)
+		for _, n := range []int{left, 1 << 30} {
+			c := &crashing{Memory: mem, left: n, applied: applied}
+			c.run(t, p, in, commanded(mem))
+		}
+		b := &bench{t: t, store: mem}
+		for _, m := range in {
+			b.ended(m, session.EndAnswered)
+		}
+		if log := b.log(dm); !slices.Equal(log, []string{"user two", "assistant re: two", "user three", "assistant re: three"}) &&
+			!slices.Equal(log, []string{"user two|three", "assistant re: two|three"}) {
+			t.Errorf("new log %q", log)
+		}
+		st := at(t, mem, dm)
+		if len(st.Binding.Back) != 1 || st.Binding.Leg != 1 {
+			t.Fatalf("binding %+v", st.Binding)
+		}
+		equal(t, "old log", b.logOf(st.Binding.Back[0]), []string{"user one", "assistant re: one",
+			"end A fresh conversation begins. `/undo` returns to the one before."})
+	})
+}
+
 // Whatever commit the process dies at, a command's effect happens exactly once, in its place, and its message has one end.
 func TestDeathAtEveryCommitOfCommands(t *testing.T) { atEveryDeath(t, 26, dieAmongCommands) }
 

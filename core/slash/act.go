@@ -42,7 +42,9 @@ func well(text string, offers ...string) session.Reply {
 func stopped(o session.Outcome, p string) session.Reply {
 	switch {
 	case o.Theirs && o.Withdrawn == 0:
-		return denied("Only who asked, who began this conversation, or an admin can stop that.")
+		r := info("Only who asked, who began this conversation, or an admin can stop that.")
+		r.Private = true
+		return r
 	case !o.Done:
 		return info("Nothing is being answered here.")
 	case o.Theirs:

@@ -61,7 +61,7 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 		return quiet("Slack can't run slash commands in threads: write `!%s` there.", cmd.Name), nil
 	}
 	if !allowed(cmd) {
-		return session.Effect{Reply: denied(refusal(cmd.Name))}, nil
+		return quiet("%s", refusal(cmd.Name)), nil
 	}
 	eff, err := c.effect(ctx, cmd, v)
 	if sp, ok := find(cmd.Name); ok && !sp.args && cmd.Args != "" && !eff.Ask {
@@ -157,11 +157,6 @@ func refusal(name string) string {
 		return "Only an admin can delete a conversation of several people."
 	}
 	return "Only who began this conversation, or an admin, can do that."
-}
-
-// denied is the reply to who may not do what they want: for them alone.
-func denied(text string) session.Reply {
-	return session.Reply{Severity: loop.SeverityWarn, Text: text, Private: true}
 }
 
 // said is an effect that only says something.

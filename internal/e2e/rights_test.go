@@ -75,7 +75,7 @@ func (b by) may(r row) (bool, string) {
 	name, _, _ := strings.Cut(r.names, " ")
 	switch {
 	case b.guest:
-		return false, "I only answer full members of this workspace."
+		return false, "I only answer full members of this workspace. (ref …)"
 	case name == "forget":
 		return b.admin, noAdmin
 	case name == "link":
