@@ -16,7 +16,6 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
-	"orebot/conduit"
 	"orebot/core/session"
 )
 
