@@ -40,11 +40,11 @@ func (s *Server) serve(ctx context.Context, try int) (up bool, err error) {
 		return false, fmt.Errorf("mcp: connect: %w", err)
 	}
 	defer closeSession(session, end)
+	s.put(session) // before its tools are offered, which may be called at once
+	defer s.put(nil)
 	if _, err := s.list(ctx, session); err != nil {
 		return false, err
 	}
-	s.put(session)
-	defer s.put(nil)
 	s.log.Info("mcp server is there", observe.KeyCount, s.offered)
 	w := &watch{Server: s, session: session, pause: listPause}
 	return true, w.stay(ctx, changed)
