@@ -33,6 +33,7 @@ type courier struct {
 	slog *slog.Logger
 
 	retired []session.IndexWrite // of the item at hand: messages that show its question no more
+	noting  ledger.Seq           // the question that the item at hand has just shown, which isn't stored yet
 }
 
 // memory is what this life knows of the part at the cursor beyond what is stored.

@@ -95,6 +95,10 @@ func (c *courier) finish(ctx context.Context, it Item, last *shown) (idle bool, 
 	if last != nil {
 		ex.index = c.index(it, *last)
 	}
+	if len(ex.index) > 0 {
+		c.noting = ex.index[0].Ref.Seq
+		defer func() { c.noting = 0 }()
+	}
 	if it.Retells != 0 {
 		ex.index = append(ex.index, c.retired...)
 	}

@@ -50,7 +50,7 @@ func (c *courier) retold(ctx context.Context, seq ledger.Seq, by *session.Amendm
 	}
 	it.Turn, it.Retells = ledger.TurnID{}, seq
 	shown, err := c.cfg.Store.Shown(ctx, c.log.thread, seq, c.at(), 1)
-	return it, len(shown) > 0, err
+	return it, len(shown) > 0 || seq == c.noting, err
 }
 
 // retell makes the messages that showed a question say what it says now, and removes those that are too many. It returns what is left to
