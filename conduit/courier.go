@@ -32,6 +32,7 @@ type courier struct {
 	told string // the failure that was logged last; empty once something succeeded
 	slog *slog.Logger
 
+	hand    Item                 // what is being delivered, as its record says
 	retired []session.IndexWrite // of the item at hand: messages that show its question no more
 	noting  ledger.Seq           // the question that the item at hand has just shown, which isn't stored yet
 }

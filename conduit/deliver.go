@@ -20,6 +20,7 @@ func (c *courier) deliver(ctx context.Context, it Item) (idle bool, err error) {
 	if c.st.Cursor.Seq != it.Seq {
 		c.st.Cursor = c.before(it)
 	}
+	c.hand = it
 	if it.Retells != 0 {
 		if it, err = c.retell(ctx, it); err != nil {
 			return false, err
@@ -27,7 +28,11 @@ func (c *courier) deliver(ctx context.Context, it Item) (idle bool, err error) {
 	}
 	off, ok := c.locate(it, c.st.Cursor.Offset)
 	if !ok {
-		return c.finish(ctx, it, nil)
+		s, err := c.vanished(ctx, it)
+		if err != nil {
+			return false, err
+		}
+		return c.finish(ctx, it, s)
 	}
 	if off != c.st.Cursor.Offset {
 		c.st.Cursor.Offset, c.st.Cursor.Attempt = off, nil

@@ -21,15 +21,15 @@ func (c *courier) item(ctx context.Context, rec session.LogRecord) (it Item, ok 
 	case rec.Kind == session.KindFinal && rec.Final != nil:
 		it, ok, err = c.promoted(ctx, rec.Final.Turn)
 	case rec.Kind == session.KindAmendment && rec.Amendment != nil:
-		it, ok, err = c.retold(ctx, rec.Amendment.Turn, rec.Amendment)
+		it, ok, err = c.retold(ctx, rec.Amendment.Turn, rec)
 	case rec.Kind == session.KindRetold && rec.Retold != nil:
-		it, ok, err = c.retold(ctx, rec.Retold.Turn, nil)
+		it, ok, err = c.retold(ctx, rec.Retold.Turn, rec)
 	}
 	it.Thread, it.Seq = c.log.thread, rec.Seq
 	if it.Turn.IsZero() {
 		it.Turn = ledger.TurnID{Thread: it.Thread, Seq: rec.Seq}
 	}
-	return it, ok && (it.Retells != 0 || strings.TrimSpace(it.Source) != ""), err
+	return it, ok && (it.Retells != 0 || c.emptied(it) || strings.TrimSpace(it.Source) != ""), err
 }
 
 // here reports whether a names this address, under its old or its new name.

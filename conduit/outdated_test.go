@@ -1,11 +1,15 @@
 package conduit_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"orebot/conduit"
 	"orebot/conduit/conduittest"
+	"orebot/core/session"
 )
 
 // ever notes every text that a platform was given to show, changed or not, and lets all of it through.
@@ -38,4 +42,171 @@ func TestAChangeWhileTheCopyIsPosted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is taken back while its copy waits is never posted: not from a page that was read before, not after a pause, not again after an
+// unknown outcome, not in the next life.
+func TestWhatWasTakenBackIsNeverPosted(t *testing.T) {
+	later := conduittest.Trouble{Err: &conduit.Error{Class: conduit.RetryAfter, After: time.Minute}}
+	for name, c := range map[string]struct {
+		first  []conduittest.Trouble // of the posts at placeA
+		now    string
+		dies   bool
+		edited bool
+		want   []string
+	}{
+		"behind another":      {first: []conduittest.Trouble{{Hang: time.Minute}}, want: []string{"mem:b: one", "answer"}},
+		"in its own pause":    {first: []conduittest.Trouble{{}, later}, want: []string{"mem:b: one", "answer"}},
+		"in part":             {first: []conduittest.Trouble{{}, later}, now: "two", want: []string{"mem:b: one", "mem:b: two", "answer"}},
+		"behind an edit":      {first: []conduittest.Trouble{later}, edited: true, want: []string{"mem:b: one", "answer"}},
+		"of unknown outcome":  {first: []conduittest.Trouble{{}, failing(false, 0)}, want: []string{"mem:b: one", "answer"}},
+		"between two lives":   {first: []conduittest.Trouble{{}, {Hang: time.Hour}}, dies: true, want: []string{"mem:b: one", "answer"}},
+		"part, between lives": {first: []conduittest.Trouble{{}, {Hang: time.Hour}}, dies: true, now: "two", want: []string{"mem:b: one", "mem:b: two", "answer"}},
+	} {
+		for _, finds := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, "/", finds), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					b := newBench(t, finds)
+					b.cfg.Renderer = conduittest.Text{Limit: 30}
+					b.must(b.w.Bind(placeA, placeB))
+					b.must(b.w.User(placeB, "mem:b", "one"))
+					b.must(b.w.User(placeB, "mem:b", "secret, two"))
+					if c.edited {
+						b.must(b.w.Edit(placeB, 2, "secret, too"))
+					}
+					b.p.Next(placeA, c.first...)
+					texts := ever(b.p)
+					l := b.start("one")
+					time.Sleep(time.Second)
+					if c.dies {
+						b.must(l.stop())
+					}
+					b.must(b.w.Rewrite(placeB, 2, c.now))
+					b.must(b.w.Answer("answer"))
+					if c.dies {
+						l = b.start("two")
+					} else {
+						l.c.Nudge(placeA)
+					}
+					l.rest(2 * time.Hour)
+					if got := texts(); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "secret") }) {
+						t.Errorf("a place was shown %q", got)
+					}
+					got := b.p.Texts(placeA)
+					for i := range got { // where nobody can look, an unknown outcome costs a label
+						got[i] = strings.TrimPrefix(got[i], repeat)
+					}
+					if !slices.Equal(got, c.want) {
+						t.Errorf("%q, want %q", got, c.want)
+					}
+					b.wantServed(placeA)
+				})
+			})
+		}
+	}
+}
+
+// What is taken back while nobody knows whether its copy was posted is found, where the platform can be asked, and removed.
+func TestWhatMayHaveBeenShownIsRemoved(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		for offset := range 2 {
+			t.Run(fmt.Sprint(dies, offset), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					b := newBench(t, true)
+					b.must(b.w.Bind(placeA, placeB))
+					b.must(b.w.User(placeB, "mem:b", "a secret that is long"))
+					troubles := append(make([]conduittest.Trouble, offset), failing(true, 5*time.Second))
+					b.p.Next(placeA, troubles...)
+					l := b.start("one")
+					time.Sleep(time.Second)
+					if dies {
+						b.must(l.stop())
+					}
+					b.must(b.w.Rewrite(placeB, 1, ""))
+					b.must(b.w.Answer("answer"))
+					if dies {
+						b.p.NextFind(placeA, refuse(conduit.Retry).Err)
+						l = b.start("two")
+					}
+					l.rest(time.Hour)
+					b.wantTexts(placeA, "answer")
+					b.wantServed(placeA)
+				})
+			})
+		}
+	}
+}
+
+// A hundred edits in a minute come to a few changes, of which the last one is the question's wording, and hold up the answers behind them
+// no longer than one change does.
+func TestAStormOfEdits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.cfg.Pacer = conduit.NewPacer(conduit.Rate{}, func(a session.Address) (string, conduit.Rate) {
+			return string(a), conduit.Rate{Limit: 1.0 / 3, Burst: 1}
+		})
+		b.must(b.w.Bind(placeA, placeB))
+		b.must(b.w.User(placeB, "mem:b", "one"))
+		changes := 0
+		b.p.Revise = func(conduittest.Message, bool) error { changes++; return nil }
+		l := b.start("one")
+		time.Sleep(10 * time.Second)
+		for n := range 100 {
+			b.must(b.w.Edit(placeB, 1, fmt.Sprint("edit ", n)))
+			l.c.Nudge(placeA)
+			time.Sleep(600 * time.Millisecond)
+		}
+		b.must(b.w.Answer("answer"))
+		l.c.Nudge(placeA)
+		time.Sleep(7 * time.Second)
+		b.wantTexts(placeA, "mem:b: edit 99", "answer")
+		if changes > 22 {
+			t.Errorf("%d changes", changes)
+		}
+		time.Sleep(time.Minute)
+		for n := range 100 { // while nobody delivers
+			b.must(b.w.Edit(placeB, 1, fmt.Sprint("more ", n)))
+		}
+		was := changes
+		l.c.Nudge(placeA)
+		time.Sleep(time.Minute)
+		if b.must(l.stop()); changes-was > 2 {
+			t.Errorf("%d changes of what waited", changes-was)
+		}
+		b.wantTexts(placeA, "mem:b: more 99", "answer")
+		b.wantServed(placeA)
+	})
+}
+
+// What was begun of a change is brought to its end before the next one: what nobody knows of yet is found by then.
+func TestABegunChangeIsEnded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, true)
+		b.must(b.w.Bind(placeA, placeB))
+		b.must(b.w.User(placeB, "mem:b", "one"))
+		b.start("zero").rest(time.Hour)
+		b.must(b.w.Edit(placeB, 1, "0123456789abcdefghij!"))
+		b.p.Next(placeA, conduittest.Trouble{}, failing(true, 0))
+		l := b.start("one")
+		time.Sleep(time.Second)
+		b.must(l.stop())
+		b.must(b.w.Edit(placeB, 1, "two"))
+		b.start("two").rest(time.Hour)
+		b.wantTexts(placeA, "mem:b: two")
+		b.wantServed(placeA)
+	})
+}
+
+// A change that comes after a place has left overtakes nothing there.
+func TestChangesBehindALegsEndOvertakeNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, true)
+		b.must(b.w.Bind(placeA, placeB))
+		b.must(b.w.User(placeB, "mem:b", "one"))
+		b.must(b.w.Edit(placeB, 1, "two"))
+		b.must(b.w.Leave(placeA, conduittest.NewWriter(b.store, 2), "left"))
+		b.must(b.w.Edit(placeB, 1, "three"))
+		b.start("one").rest(time.Hour)
+		b.wantTexts(placeA, "mem:b: two", "left")
+	})
 }

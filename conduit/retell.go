@@ -24,10 +24,11 @@ const (
 // errRefused says that the platform won't change or remove a message.
 var errRefused = errors.New("conduit: the platform refuses it for good")
 
-// retold is what has become of a question that was shown here: by an amendment, or, without one, by the record itself, which was
-// rewritten. There is nothing to do where nothing of it was shown.
-func (c *courier) retold(ctx context.Context, seq ledger.Seq, by *session.Amendment) (Item, bool, error) {
-	if seq == 0 {
+// retold is what has become of a question that was shown here: by an amendment, or, without one, by the question's record, which was
+// rewritten. There is nothing to do where nothing of it was shown, where it was written here, and where a later change overtakes this one.
+func (c *courier) retold(ctx context.Context, seq ledger.Seq, change session.LogRecord) (Item, bool, error) {
+	by := change.Amendment
+	if seq == 0 || by != nil && c.here(by.Entry.Address) {
 		return Item{}, false, nil
 	}
 	rec, ok, err := c.log.one(ctx, seq)
@@ -50,7 +51,11 @@ func (c *courier) retold(ctx context.Context, seq ledger.Seq, by *session.Amendm
 	}
 	it.Turn, it.Retells = ledger.TurnID{}, seq
 	shown, err := c.cfg.Store.Shown(ctx, c.log.thread, seq, c.at(), 1)
-	return it, len(shown) > 0 || seq == c.noting, err
+	if err != nil || len(shown) == 0 && seq != c.noting {
+		return it, false, err
+	}
+	over, err := c.overtaken(ctx, seq, change.Seq)
+	return it, !over, err
 }
 
 // retell makes the messages that showed a question say what it says now, and removes those that are too many. It returns what is left to
@@ -168,6 +173,9 @@ func (c *courier) revise(ctx context.Context, do func(Reviser) error) error {
 	}
 	for {
 		if err := c.turnToPost(ctx); err != nil {
+			return err
+		}
+		if err := c.outdated(ctx); err != nil {
 			return err
 		}
 		err := do(r)

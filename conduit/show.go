@@ -103,6 +103,9 @@ func (c *courier) post(ctx context.Context, what Item, p Part, next int) (*shown
 	if err := c.turnToPost(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.outdated(ctx); err != nil {
+		return nil, err
+	}
 	c.countRepeat()
 	c.mem.tried = true
 	ids, err := c.cfg.Poster.Post(c.hard, c.at(), what, p)
