@@ -34,6 +34,7 @@ type courier struct {
 
 	hand    Item                 // what is being delivered, as its record says
 	retired []session.IndexWrite // of the item at hand: messages that show its question no more
+	vain    int                  // changes in a row of which nobody knows the outcome
 	noting  ledger.Seq           // the question that the item at hand has just shown, which isn't stored yet
 }
 

@@ -19,6 +19,9 @@ const (
 	stillThereText = "Something that was shown here from elsewhere was taken back by its author; I can't remove it."
 	// maxRetold bounds how many messages are changed for one question.
 	maxRetold = 200
+	// maxVain is how many changes in a row may have an outcome that nobody knows, until that is taken for a refusal: longer than most
+	// outages take.
+	maxVain = 60
 )
 
 // errRefused says that the platform won't change or remove a message.
@@ -67,7 +70,7 @@ func (c *courier) retell(ctx context.Context, it Item) (Item, error) {
 		return it, err
 	}
 	old = slices.DeleteFunc(old, func(s session.Shown) bool { return slices.Contains(c.st.Cursor.Posted, s.Message) })
-	c.retired = c.retired[:0]
+	c.retired, c.vain = c.retired[:0], 0
 	post := it
 	post.Edited = true
 	if c.st.Cursor.Offset > 0 { // it is being posted anew
@@ -181,6 +184,7 @@ func (c *courier) revise(ctx context.Context, do func(Reviser) error) error {
 		err := do(r)
 		if err == nil {
 			c.well()
+			c.vain = 0
 			return nil
 		}
 		if err := c.unrevised(ctx, classify(err)); err != nil {
@@ -189,7 +193,8 @@ func (c *courier) revise(ctx context.Context, do func(Reviser) error) error {
 	}
 }
 
-// unrevised reacts to a change that failed: nil lets it be tried again. That nobody knows its outcome is no trouble: it may be repeated.
+// unrevised reacts to a change that failed: nil lets it be tried again. That nobody knows its outcome is no trouble, since it may be
+// repeated, unless it goes on for ever: one message that a platform can't cope with doesn't keep an address from what follows.
 func (c *courier) unrevised(ctx context.Context, e *Error) error {
 	switch e.Class {
 	case Malformed, TooBig, NoFile, Gone: // whether the place is gone, the next post shows
@@ -206,6 +211,12 @@ func (c *courier) unrevised(ctx context.Context, e *Error) error {
 	}
 	if c.hard.Err() != nil {
 		return errStop
+	}
+	if e.Class == Unknown {
+		if c.vain++; c.vain >= maxVain {
+			c.slog.Warn("change ended unknown", observe.KeyError, e)
+			return errRefused
+		}
 	}
 	c.once("message can't be changed now", e)
 	return c.backOff(ctx)

@@ -24,6 +24,7 @@ func TestWhatWasShownFollowsTheQuestion(t *testing.T) {
 		}
 	}
 	both := func(conduittest.Message, bool) error { return refuse(conduit.Gone).Err }
+	never := func(conduittest.Message, bool) error { return refuse(conduit.Unknown).Err }
 	const long = "0123456789abcdefghij!"
 	for name, c := range map[string]struct {
 		old, now string
@@ -43,6 +44,8 @@ func TestWhatWasShownFollowsTheQuestion(t *testing.T) {
 		"nothing can be done":            {long, "", false, both, append([]string{"mem:b: 0123456789", "abcdefghij", "!", "answer"}, cut(conduit.StillThere)...)},
 		"an edit where nothing can be":   {"one", "two", true, both, []string{"mem:b: one", "answer", "mem:b: two"}},
 		"the platform asks to wait":      {"one", "two", true, thrice(conduit.RetryAfter), []string{"mem:b: two", "answer"}},
+		"nobody ever knows":              {"one", "two", true, refusing(false, conduit.Unknown), []string{"answer", "mem:b: two"}},
+		"nobody ever knows of anything":  {"one", "", false, never, append([]string{"mem:b: one", "answer"}, cut(conduit.StillThere)...)},
 		"nobody knows whether it's done": {"one", "", false, thrice(conduit.Unknown), []string{"answer"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +58,7 @@ func TestWhatWasShownFollowsTheQuestion(t *testing.T) {
 				b.start("one").rest(time.Hour)
 				b.p.Revise = c.revise
 				b.must(change(b.w, c.edit, c.now))
-				b.start("two").rest(time.Hour)
+				b.start("two").rest(3 * time.Hour)
 				b.wantTexts(placeA, c.want...)
 				b.wantServed(placeA)
 				b.wantTexts(placeB, "answer")
