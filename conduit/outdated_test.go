@@ -1,6 +1,7 @@
 package conduit_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"orebot/conduit"
 	"orebot/conduit/conduittest"
+	"orebot/core/ledger"
 	"orebot/core/session"
+	"orebot/core/session/storetest"
 )
 
 // ever notes every text that a platform was given to show, changed or not, and lets all of it through.
@@ -55,13 +58,14 @@ func TestWhatWasTakenBackIsNeverPosted(t *testing.T) {
 		edited bool
 		want   []string
 	}{
-		"behind another":      {first: []conduittest.Trouble{{Hang: time.Minute}}, want: []string{"mem:b: one", "answer"}},
-		"in its own pause":    {first: []conduittest.Trouble{{}, later}, want: []string{"mem:b: one", "answer"}},
-		"in part":             {first: []conduittest.Trouble{{}, later}, now: "two", want: []string{"mem:b: one", "mem:b: two", "answer"}},
-		"behind an edit":      {first: []conduittest.Trouble{later}, edited: true, want: []string{"mem:b: one", "answer"}},
-		"of unknown outcome":  {first: []conduittest.Trouble{{}, failing(false, 0)}, want: []string{"mem:b: one", "answer"}},
-		"between two lives":   {first: []conduittest.Trouble{{}, {Hang: time.Hour}}, dies: true, want: []string{"mem:b: one", "answer"}},
-		"part, between lives": {first: []conduittest.Trouble{{}, {Hang: time.Hour}}, dies: true, now: "two", want: []string{"mem:b: one", "mem:b: two", "answer"}},
+		"behind another":     {first: []conduittest.Trouble{{Hang: time.Minute}}, want: []string{"mem:b: one", "answer"}},
+		"in its own pause":   {first: []conduittest.Trouble{{}, later}, want: []string{"mem:b: one", "answer"}},
+		"in part":            {first: []conduittest.Trouble{{}, later}, now: "two", want: []string{"mem:b: one", "mem:b: two", "answer"}},
+		"behind an edit":     {first: []conduittest.Trouble{later}, edited: true, want: []string{"mem:b: one", "answer"}},
+		"of unknown outcome": {first: []conduittest.Trouble{{}, failing(false, 0)}, want: []string{"mem:b: one", "answer"}},
+		"between two lives":  {first: []conduittest.Trouble{{}, {Hang: time.Hour}}, dies: true, want: []string{"mem:b: one", "answer"}},
+		"part, between lives": {first: []conduittest.Trouble{{}, {Hang: time.Hour}}, now: "two", dies: true,
+			want: []string{"mem:b: one", "mem:b: two", "answer"}},
 	} {
 		for _, finds := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, "/", finds), func(t *testing.T) {
@@ -103,6 +107,68 @@ func TestWhatWasTakenBackIsNeverPosted(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// A wording that was taken back while its change waited isn't shown any more.
+func TestAChangeThatWasTakenBackIsNeverMade(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, false)
+		b.must(b.w.Bind(placeA, placeB))
+		b.must(b.w.User(placeB, "mem:b", "one"))
+		b.start("zero").rest(time.Hour)
+		var texts []string
+		n := 0
+		b.p.Revise = func(m conduittest.Message, _ bool) error {
+			texts = append(texts, m.Text)
+			if n++; n == 1 {
+				return &conduit.Error{Class: conduit.RetryAfter, After: time.Minute}
+			}
+			return nil
+		}
+		b.must(b.w.Edit(placeB, 1, "a secret"))
+		l := b.start("one")
+		time.Sleep(time.Second)
+		b.must(b.w.Rewrite(placeB, 1, ""))
+		l.rest(time.Hour)
+		b.wantTexts(placeA)
+		if want := []string{"mem:b: one", "mem:b: one"}; !slices.Equal(texts, want) {
+			t.Errorf("before the changes it said %q, want %q", texts, want)
+		}
+	})
+}
+
+// reads counts what is read of logs.
+type reads struct {
+	*storetest.Memory
+	n *int
+}
+
+// Log implements session.Reader.
+func (r reads) Log(ctx context.Context, id ledger.ThreadID, from ledger.Seq, limit int) ([]session.LogRecord, error) {
+	*r.n++
+	return r.Memory.Log(ctx, id, from, limit)
+}
+
+// Where nothing is linked, edits of questions cost the courier nothing.
+func TestOwnEditsCostNothing(t *testing.T) {
+	read := func(edits int) (n int) {
+		bubble(t, func(t *testing.T) {
+			b := newBench(t, false)
+			b.cfg.Store = reads{b.store, &n}
+			b.must(b.w.Bind(placeB))
+			b.must(b.w.User(placeB, "mem:b", "one"))
+			for range edits {
+				b.must(b.w.Edit(placeB, 1, "two"))
+			}
+			b.must(b.w.Answer("answer"))
+			b.start("one").rest(time.Hour)
+			b.wantTexts(placeB, "answer")
+		})
+		return n
+	}
+	if none, ten := read(0), read(10); ten > none {
+		t.Errorf("ten edits cost %d reads instead of %d", ten, none)
 	}
 }
 
@@ -193,6 +259,26 @@ func TestABegunChangeIsEnded(t *testing.T) {
 		b.must(b.w.Edit(placeB, 1, "two"))
 		b.start("two").rest(time.Hour)
 		b.wantTexts(placeA, "mem:b: two")
+		b.wantServed(placeA)
+		if n := b.p.Tries(); n != 4 { // the last change was made in place
+			t.Errorf("%d posts", n)
+		}
+	})
+}
+
+// A place that has moved keeps nothing of the old one's messages: what they showed isn't followed any more, and what comes next is shown.
+func TestAChangeAtAPlaceThatMoves(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, true)
+		b.must(b.w.Bind(placeA, placeB))
+		b.must(b.w.User(placeB, "mem:b", "one"))
+		b.start("zero").rest(time.Hour)
+		b.must(b.w.Edit(placeB, 1, "two"))
+		b.must(b.w.Answer("answer"))
+		b.p.Revise = func(conduittest.Message, bool) error { return &conduit.Error{Class: conduit.Moved, To: placeC} }
+		b.start("one").rest(time.Hour)
+		b.wantTexts(placeA, "mem:b: one")
+		b.wantTexts(placeC, "answer")
 		b.wantServed(placeA)
 	})
 }

@@ -35,6 +35,7 @@ func TestWhatWasShownFollowsTheQuestion(t *testing.T) {
 		"an edit":                        {"one", "two", true, nil, []string{"mem:b: two", "answer"}},
 		"an edit that takes less":        {long, "two", true, nil, []string{"mem:b: two", "answer"}},
 		"an edit that takes more":        {"one", long, true, nil, []string{"answer", "mem:b: 0123456789", "abcdefghij", "!"}},
+		"an edit whose form is refused":  {"one", "two", true, once(conduit.Malformed), []string{"mem:b: plain: two", "answer"}},
 		"an edit to nothing":             {long, "~", true, nil, []string{"answer"}},
 		"an edit that is refused":        {"one", "two", true, refusing(false, conduit.Malformed), []string{"answer", "mem:b: two"}},
 		"a deletion":                     {long, "", false, nil, []string{"answer"}},
@@ -83,10 +84,15 @@ func change(w *conduittest.Writer, edit bool, now string) error {
 	return w.Rewrite(placeB, 1, now)
 }
 
-func thrice(class conduit.Class) func(conduittest.Message, bool) error {
+func once(class conduit.Class) func(conduittest.Message, bool) error { return times(1, class) }
+
+func thrice(class conduit.Class) func(conduittest.Message, bool) error { return times(3, class) }
+
+// times refuses the first changes.
+func times(most int, class conduit.Class) func(conduittest.Message, bool) error {
 	n := 0
 	return func(conduittest.Message, bool) error {
-		if n++; n <= 3 {
+		if n++; n <= most {
 			return refuse(class).Err
 		}
 		return nil
@@ -115,6 +121,9 @@ func TestAQuestionIsFollowedAgainAndAgain(t *testing.T) {
 		}
 		b.must(l.stop())
 		b.wantServed(placeA)
+		if n := b.p.Tries(); n != 6 { // what fits is changed where it stands: what was removed isn't tried again
+			t.Errorf("%d posts", n)
+		}
 	})
 }
 

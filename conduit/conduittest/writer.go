@@ -58,7 +58,8 @@ func (w *Writer) Edit(from session.Address, turn ledger.Seq, text string) error 
 	if err != nil {
 		return err
 	}
-	rec := session.LogRecord{Kind: session.KindAmendment, Amendment: &session.Amendment{Turn: turn, Artifacts: body}}
+	am := session.Amendment{Turn: turn, Artifacts: body, Entry: session.EntryID{Address: from, Key: "q"}}
+	rec := session.LogRecord{Kind: session.KindAmendment, Amendment: &am}
 	return w.deliver(rec, func(a session.Address) bool { return a != from })
 }
 
