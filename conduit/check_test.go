@@ -19,11 +19,11 @@ type checker struct {
 	done  int        // bytes of it that were shown
 	last  int        // where the newest part began
 	noted bool       // a note said that a part of it may be missing
-	gaps  int        // how often bytes may be missing without a note, because the notes had no answer either
+	gaps  int        // how often bytes may be missing without a note, because the notes had no answer either, or were refused
 }
 
 // checkShown checks what an address shows. With a Finder every byte comes once and nothing is labelled. Without one, what may be there
-// already is labelled, and missing bytes are announced; unannounced is how many notes ended unknown.
+// already is labelled, and missing bytes are announced; unannounced is how many notes ended unknown or refused.
 func checkShown(t *testing.T, finds bool, shown []conduittest.Message, want []string, unannounced int) {
 	t.Helper()
 	c := &checker{t: t, finds: finds, want: want, gaps: unannounced}

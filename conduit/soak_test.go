@@ -117,7 +117,8 @@ func soak(t *testing.T, finds bool, d *dice) {
 	b.start("the last").rest(time.Hour)
 	for i := range threads {
 		for a, want := range sources[i] {
-			checkShown(t, finds, b.p.At(a), want, strings.Count(b.log.String(), "note may not have arrived"))
+			unannounced := strings.Count(b.log.String(), "note may not have arrived") + strings.Count(b.log.String(), "note refused")
+			checkShown(t, finds, b.p.At(a), want, unannounced)
 		}
 	}
 }
