@@ -16,6 +16,9 @@
 //     outcome: a Finder is asked, at the earliest 10 s later and until it answers; without one the part is posted once more in
 //     this life, labelled, and not before what may still be on its way has had 10 s. The second unknown outcome of this life ends the
 //     part: the chat is told so by a note that is posted in the part's place, under an attempt of its own.
+//   - What somebody wrote elsewhere, and a change of it, is read again right before it is posted: what was taken back meanwhile isn't shown,
+//     and what an earlier try may have shown is looked for and noted, so that the record of the change removes it. Of many changes in a
+//     row that wait, the last one is made.
 //   - What was surely not posted leaves no trace: an orderly stop takes the intent back, so that no repeat follows the restart.
 //
 // Goroutines: Run owns one for each address that has work and one that lists the addresses due at the start, a page at a time: the next
@@ -30,6 +33,6 @@
 //
 //	the port             conduit (Conduit, Item, Part, Renderer, Poster, Finder), error (Class), config, reasoning, late, limit
 //	couriers             couriers (the table of those at work), hear, sweep (who is due at the start), settle
-//	one courier          courier (run), read (the log), item (what a record is there), deliver, show (part by part), resolve, layout, end, write; retell (what follows an edit)
+//	one courier          courier (run), read (the log), item (what a record is there), deliver, show (part by part), resolve, layout, end, write; retell (what follows an edit), outdated (what is taken back while it waits)
 //	waiting              backoff, pace (rate limits), pause (what a platform asked for)
 package conduit
