@@ -34,12 +34,13 @@ func (c *Commands) Parse(in session.Inbound) (name, args string, ok bool) {
 		return bare(in)
 	}
 	sp, known := find(word)
+	calls := in.Call != session.CallAmbient || in.Followed
 	switch {
 	case sp.name == "start" && isCode(rest): // the payload of a deep link
 		return "link", rest, true
-	case known && (in.Call != session.CallAmbient || rest == "" || sp.args):
+	case known && (calls || rest == "" || sp.args):
 		return sp.name, rest, true
-	case known || word == "" || in.Call == session.CallAmbient && !in.Followed: // what others' bots are told may look like that, too
+	case known || word == "" || !calls: // what others' bots are told may look like that, too
 		return "", "", false
 	case rest == "" || near(word) != "" || in.ReplyURL != "":
 		return unknown, word, true

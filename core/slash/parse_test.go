@@ -126,6 +126,20 @@ func TestOddMessagesAreNoCommands(t *testing.T) {
 	}
 }
 
+// A thread that the bot follows is for it like a private chat, so that a command is one there, whatever stands behind its name.
+func TestCommandsInAFollowedThread(t *testing.T) {
+	c := slash.New(slash.Config{})
+	for text, want := range map[string]string{
+		"!stop that, please": "stop|that, please", "!new ideas for Friday": "new|ideas for Friday", "!retry": "retry|", "!hlep": "?|hlep",
+		"stop": "", "!important: read this": "", "/etc/fstab is broken": "",
+	} {
+		name, args, ok := c.Parse(session.Inbound{Text: text, Call: amb, Followed: true})
+		if got := strings.TrimSuffix(name+"|"+args, "|"); got != strings.TrimSuffix(want, "|") || ok != (want != "") {
+			t.Errorf("%q: got %q, %v, want %q", text, got, ok, want)
+		}
+	}
+}
+
 func TestMenu(t *testing.T) {
 	if n := len(slash.Menu(true)); n != 10 {
 		t.Errorf("%d commands in private, want 10", n)
