@@ -28,13 +28,15 @@ func (s *Stream) handle(j *job) error {
 		return s.notice(j, ending{how: EndNoticed, sev: loop.SeverityError,
 			text: "I can't read this conversation any more. Please go on in a new one."})
 	}
-	if j.turn != 0 { // a turn that is resumed: something may have come since that belongs to it, or changes what it reads
-		if err := s.recall(); err != nil {
-			return err
-		}
+	if err := s.recall(); err != nil {
+		return err
+	}
+	if j.turn != 0 { // a turn that is resumed: something may have come since that belongs to it
 		if over, err := s.settleChanges(j); over || err != nil {
 			return err
 		}
+	} else if err := s.applyAll(j); err != nil || len(j.entries) == 0 {
+		return err
 	}
 	for first := true; ; first = false {
 		err := s.answer(j, first)

@@ -25,6 +25,8 @@ type live struct {
 	aside  ledger.Seq        // the question that was set aside last, while nothing else has been asked
 	broken error             // the log can't be decoded: no turns, only end records
 	job    *job              // the one whose turns are being appended
+
+	recalled bool // the edits and deletions that waited in the store then have been let in
 }
 
 // served is what the worker knows of an address bound to its thread.

@@ -66,9 +66,12 @@ func (s *Stream) heed(j *job) {
 	}
 }
 
-// recall lets in the edits and deletions that wait in the store: after a restart the feed names what waits one by one, and the turn that
-// is resumed isn't to read what was taken back before.
+// recall lets in the edits and deletions that wait in the store, before the first job since the thread was loaded: after a restart the
+// feed names what waits one by one, and no prompt is to read what was taken back before.
 func (s *Stream) recall() error {
+	if s.live.recalled {
+		return nil
+	}
 	for a := range s.live.places {
 		waiting, err := s.m.cfg.Store.Waiting(s.m.turns, a)
 		if err != nil {
@@ -80,6 +83,7 @@ func (s *Stream) recall() error {
 			}
 		}
 	}
+	s.live.recalled = true
 	return nil
 }
 

@@ -544,7 +544,12 @@ func dieTwiceChanging(t *testing.T, mem *storetest.Memory, applied bool, first, 
 
 // What was taken back or edited in an earlier life is gone from the first prompt of the next, which learns of the question first.
 func TestWhatWasTakenBackBeforeARestartIsInNoPrompt(t *testing.T) {
-	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+	t.Run("submitted", func(t *testing.T) { bubble(t, takeBackBeforeARestart(true)) })
+	t.Run("open", func(t *testing.T) { bubble(t, takeBackBeforeARestart(false)) })
+}
+
+func takeBackBeforeARestart(submitted bool) func(*testing.T, *storetest.Memory) {
+	return func(t *testing.T, mem *storetest.Memory) {
 		p := echo(time.Minute)
 		b := start(t, mem, p, func(c *session.Config) { c.ShutdownGrace = 0 })
 		one, two, three := msg(dm, "slack:U1", "secret"), msg(dm, "slack:U1", "tow"), msg(dm, "slack:U1", "three")
@@ -553,18 +558,31 @@ func TestWhatWasTakenBackBeforeARestartIsInNoPrompt(t *testing.T) {
 			time.Sleep(61 * time.Second)
 		}
 		again := msg(dm, "slack:U1", "four")
-		b.accept(again)
-		time.Sleep(time.Second)
+		if submitted {
+			b.accept(again)
+			time.Sleep(time.Second)
+		}
 		gone, changed := deletion(one), edit(two, "two")
 		gone.Key, changed.Key = "zz"+gone.Key, "zz"+changed.Key // behind the question, in the order of the feed
-		b.accept(gone)
-		b.accept(changed)
+		if submitted {
+			b.accept(gone)
+			b.accept(changed)
+		}
 		b.stopLife()
+		if !submitted { // all that came in the last moment
+			open := func(in session.Inbound, state session.EntryState) session.EntryWrite {
+				return session.EntryWrite{Entry: session.Entry{ID: in.ID(), Inbound: in, State: state}}
+			}
+			if _, err := session.CommitWait(t.Context(), mem, session.Batch{ID: session.NewBatchID(), Entries: []session.EntryWrite{
+				open(again, session.EntryOpen), open(gone, session.EntrySignal), open(changed, session.EntrySignal)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		n := len(p.prompts())
 		b = start(t, hesitant{mem}, p)
 		time.Sleep(5 * time.Minute)
 		equal(t, "prompt", p.shown(n), []string{"assistant re: secret", "user two", "assistant re: tow", "user three", "assistant re: three", "user four"})
 		b.ended(again, session.EndAnswered)
 		b.stopLife()
-	})
+	}
 }
