@@ -122,7 +122,7 @@ func (s *Stream) leftWithout(j *job, got gathered, heard []StoredEntry) (over bo
 	case s.nothing(j):
 		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: greeting(in)})
 	case unread:
-		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: strings.Join(got.lines, "\n")})
+		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: strings.Join(got.lines, "\n"), quotes: true})
 	}
 	return false, nil
 }

@@ -29,7 +29,8 @@ func (s *Stream) besides(j *job) (recs []LogRecord) {
 			}
 			said = append(said, line)
 			recs = append(recs, LogRecord{Kind: KindEnd, End: &EndRecord{
-				To: j.addr, Severity: loop.SeverityInfo, Text: line, Reply: j.last().Inbound.Message, Time: time.Now().UTC(), About: j.turn,
+				To: j.addr, Severity: loop.SeverityInfo, Text: line, Reply: j.last().Inbound.Message, Time: time.Now().UTC(),
+				About: max(j.turn, j.first().Turn), // one that is too old is set aside without having been the job's
 			}})
 		}
 	}

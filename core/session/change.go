@@ -109,6 +109,11 @@ func (s *Stream) applyDelete(sig StoredEntry, e *StoredEntry, j *job) error {
 		if recs = s.rewind(e, j); left == 0 && e.State == EntrySubmitted {
 			recs = s.leaveOut(e.Turn)
 		}
+	} else if e.Turn == 0 {
+		var err error
+		if rewrites, err = s.withoutOwnLine(e); err != nil {
+			return err
+		}
 	}
 	withdrawn := (e.State == EntryOpen || e.State == EntrySubmitted) && e.Join == nil
 	switch {
@@ -249,6 +254,20 @@ func (s *Stream) withoutQuotes(rewrites []LogRecord, seq ledger.Seq) ([]LogRecor
 		}
 	}
 	return rewrites, nil
+}
+
+// withoutOwnLine returns the rewrite of the line with which a message ended that is in no turn, where the line quotes it.
+func (s *Stream) withoutOwnLine(e *StoredEntry) ([]LogRecord, error) {
+	if e.EndSeq == 0 || e.Thread != s.thread || s.live.broken != nil {
+		return nil, nil
+	}
+	recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, e.EndSeq, 1)
+	if err != nil || len(recs) == 0 || recs[0].End == nil || recs[0].End.About != e.EndSeq {
+		return nil, err
+	}
+	end := *recs[0].End
+	end.Text, end.About = aboutDeleted, 0
+	return []LogRecord{{Seq: recs[0].Seq, Kind: KindEnd, End: &end}}, nil
 }
 
 // hollow returns the records that leave nothing of what amendments said.

@@ -29,6 +29,7 @@ type ending struct {
 	with     func(*Batch)  // changes the Batch last
 	cost     Tokens        // of what stands in lead
 	about    ledger.Seq    // the question that the text quotes
+	quotes   bool          // the text quotes its own messages, which are in no turn
 	goesOn   bool          // the job's messages don't end: what is left of them is a question
 }
 
@@ -37,6 +38,9 @@ type ending struct {
 func (s *Stream) notice(j *job, e ending) error {
 	b := s.batch(s.records(j, e)...)
 	seq := b.State.Last
+	if e.quotes {
+		b.Log[len(b.Log)-1].End.About = seq
+	}
 	if err := s.bind(&b, j); err != nil {
 		return err
 	}

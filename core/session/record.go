@@ -50,7 +50,7 @@ type EndRecord struct {
 	Offers   []string      `json:"offers,omitempty"`  // names of commands that help now, for a platform's buttons
 	Private  bool          `json:"private,omitempty"` // for the asker alone, where the platform can do that without losing it
 	File     string        `json:"file,omitempty"`    // Text is the content of a file of this name
-	About    ledger.Seq    `json:"about,omitempty"`   // the question of which Text says something that its author may delete; 0: none
+	About    ledger.Seq    `json:"about,omitempty"`   // the question of which Text says something that its author may delete, or the record's own number where its Entries are in no turn; 0: none
 	Time     time.Time     `json:"time"`
 }
 

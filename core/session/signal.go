@@ -140,7 +140,7 @@ func (s *Stream) applyOnce(sig StoredEntry, j *job) error {
 		return s.applyUnknown(sig)
 	case e.State.IsSignal() || e.Deleted || (e.Refusal != "" || e.Over != "" || e.Join != nil) && sig.Inbound.Signal == SignalEdit:
 		return s.done(sig)
-	case e.Turn != 0 && e.Thread != s.thread:
+	case (e.Turn != 0 || e.EndSeq != 0) && e.Thread != s.thread:
 		s.m.wakeIn(e.Thread, sig.ID)
 		return nil
 	case sig.Inbound.Signal == SignalDelete:

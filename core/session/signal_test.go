@@ -43,6 +43,53 @@ func (p *scripted) shown(n int) []string {
 	return out
 }
 
+// A line that names what couldn't be read goes with its message, too, where no turn was made of that or its question was too old to be
+// answered; from the conversation after it as well.
+func TestADeletionReachesTheLineThatItsMessageEndedWith(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		age  time.Duration
+		log  []string
+	}{
+		{"", 0, []string{"end The message that this was about was deleted."}},
+		{"look", 7 * time.Hour, []string{"user ", "tip 0", "end The message that this was about was deleted.",
+			"end You asked 7 h ago while I was away; `/retry` asks it now."}},
+	} {
+		for _, renewed := range []bool{false, true} {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				b := start(t, mem, says("sure"), commanded(mem), fetching(files{"SECRET.txt": "GONE"}))
+				in := msg(dm, "slack:U1", c.text, attaching("SECRET.txt"), func(in *session.Inbound) { in.At = in.At.Add(-c.age) })
+				b.accept(in)
+				time.Sleep(time.Minute)
+				thread := at(t, mem, dm).Binding.Thread
+				if log := strings.Join(b.log(dm), "\n"); !strings.Contains(log, "SECRET.txt") {
+					t.Fatalf("log %s", log)
+				}
+				if renewed {
+					b.tell("two", "/new")
+				}
+				b.accept(deletion(in))
+				synctest.Wait()
+				var got []string
+				for _, l := range b.logOf(thread)[:len(c.log)] {
+					got = append(got, strings.TrimSuffix(l, " (ref "+refIn(l)+")"))
+				}
+				equal(t, c.text, got, c.log)
+				if left := holds(t, mem, dm, "SECRET"); len(left) > 0 {
+					t.Errorf("what is left: %q", left)
+				}
+				b.stopLife()
+			})
+		}
+	}
+}
+
+// refIn is the reference that a line ends in.
+func refIn(line string) string {
+	_, ref, _ := strings.Cut(line, " (ref ")
+	return strings.TrimSuffix(ref, ")")
+}
+
 // holds reports everything in the store, as it is stored, in which a text stands.
 func holds(t *testing.T, mem *storetest.Memory, a session.Address, needle string) []string {
 	t.Helper()
