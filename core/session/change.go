@@ -235,41 +235,6 @@ func (s *Stream) overwrite(seq ledger.Seq, id EntryID) (left int, rewrites []Log
 	return len(t.Artifacts), rewrites, err
 }
 
-// aboutDeleted takes the place of a line that quoted what was deleted, where it hasn't been shown yet or is read again.
-const aboutDeleted = "The message that this was about was deleted."
-
-// withoutQuotes adds to the rewrites of a turn the lines to the chat that quote it, such as what was taken back, or the name of a file.
-func (s *Stream) withoutQuotes(rewrites []LogRecord, seq ledger.Seq) ([]LogRecord, error) {
-	for from := seq + 1; from <= s.live.state.Last; {
-		recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, from, logPage)
-		if err != nil || len(recs) == 0 {
-			return rewrites, err
-		}
-		for _, r := range recs {
-			if from = r.Seq + 1; r.End != nil && r.End.About == seq {
-				end := *r.End
-				end.Text, end.About = aboutDeleted, 0
-				rewrites = append(rewrites, LogRecord{Seq: r.Seq, Kind: KindEnd, End: &end})
-			}
-		}
-	}
-	return rewrites, nil
-}
-
-// withoutOwnLine returns the rewrite of the line with which a message ended that is in no turn, where the line quotes it.
-func (s *Stream) withoutOwnLine(e *StoredEntry) ([]LogRecord, error) {
-	if e.EndSeq == 0 || e.Thread != s.thread || s.live.broken != nil {
-		return nil, nil
-	}
-	recs, err := s.m.cfg.Store.Log(s.m.turns, s.thread, e.EndSeq, 1)
-	if err != nil || len(recs) == 0 || recs[0].End == nil || recs[0].End.About != e.EndSeq {
-		return nil, err
-	}
-	end := *recs[0].End
-	end.Text, end.About = aboutDeleted, 0
-	return []LogRecord{{Seq: recs[0].Seq, Kind: KindEnd, End: &end}}, nil
-}
-
 // hollow returns the records that leave nothing of what amendments said.
 func hollow(amended []LogRecord) (rewrites []LogRecord) {
 	for _, a := range amended {

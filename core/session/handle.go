@@ -252,3 +252,24 @@ func (s *Stream) company(ctx context.Context, j *job) (release func(), err error
 	}
 	return func() { s.m.alone.Release(n) }, nil
 }
+
+// recall lets in the edits and deletions that wait in the store, before the first job since the thread was loaded: after a restart the
+// feed names what waits one by one, and no prompt is to read what was taken back before.
+func (s *Stream) recall() error {
+	if s.live.recalled {
+		return nil
+	}
+	for a := range s.live.places {
+		waiting, err := s.m.cfg.Store.Waiting(s.m.turns, a)
+		if err != nil {
+			return &storeError{err}
+		}
+		for _, e := range waiting {
+			if e.State == EntrySignal && !s.has(e.ID) {
+				s.signals = append(s.signals, e)
+			}
+		}
+	}
+	s.live.recalled = true
+	return nil
+}
