@@ -21,10 +21,15 @@ func (m *Memory) Entry(ctx context.Context, id session.EntryID) (session.StoredE
 	return session.StoredEntry{Entry: e.Entry, Rev: m.records[name].rev}, ok, ctx.Err()
 }
 
-// entries returns the entries that match, by key. The caller holds the lock.
-func (m *Memory) entries(match func(session.Entry) bool) (out []session.StoredEntry) {
+// entries returns the entries of an address, or of all where it is empty, that match, by key. Those of others aren't decoded: a test may
+// have thousands. The caller holds the lock.
+func (m *Memory) entries(a session.Address, match func(session.Entry) bool) (out []session.StoredEntry) {
+	prefix := "entry "
+	if a != "" {
+		prefix = entryName(session.EntryID{Address: a})
+	}
 	for name, r := range m.records {
-		if !strings.HasPrefix(name, "entry ") {
+		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		if e, ok := m.entry(name); ok && match(e.Entry) {
@@ -41,7 +46,7 @@ func (m *Memory) entries(match func(session.Entry) bool) (out []session.StoredEn
 func (m *Memory) Entries(ctx context.Context, a session.Address, after string, limit int) ([]session.StoredEntry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := m.entries(func(e session.Entry) bool { return e.ID.Address == a && e.ID.Key > after })
+	out := m.entries(a, func(e session.Entry) bool { return e.ID.Address == a && e.ID.Key > after })
 	return out[:min(len(out), max(0, limit))], ctx.Err()
 }
 
@@ -49,7 +54,7 @@ func (m *Memory) Entries(ctx context.Context, a session.Address, after string, l
 func (m *Memory) EntriesAt(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := m.entries(func(e session.Entry) bool { return e.ID.Address == a })
+	out := m.entries(a, func(e session.Entry) bool { return e.ID.Address == a })
 	return out[max(0, len(out)-max(0, limit)):], ctx.Err()
 }
 
@@ -57,7 +62,7 @@ func (m *Memory) EntriesAt(ctx context.Context, a session.Address, limit int) ([
 func (m *Memory) Waiting(ctx context.Context, a session.Address) ([]session.StoredEntry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := m.entries(func(e session.Entry) bool { return e.ID.Address == a && e.State.Waits() })
+	out := m.entries(a, func(e session.Entry) bool { return e.ID.Address == a && e.State.Waits() })
 	slices.SortStableFunc(out, func(a, b session.StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
 	return out, ctx.Err()
 }
@@ -66,7 +71,7 @@ func (m *Memory) Waiting(ctx context.Context, a session.Address) ([]session.Stor
 func (m *Memory) Heard(ctx context.Context, a session.Address, limit int) ([]session.StoredEntry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := m.entries(func(e session.Entry) bool { return e.ID.Address == a && e.State == session.EntryHeard })
+	out := m.entries(a, func(e session.Entry) bool { return e.ID.Address == a && e.State == session.EntryHeard })
 	slices.SortStableFunc(out, func(a, b session.StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
 	return out[max(0, len(out)-max(0, limit)):], ctx.Err()
 }
@@ -171,7 +176,7 @@ func (m *Memory) Totals(ctx context.Context) (session.Totals, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := session.Totals{Ended: make(map[session.End]uint64)}
-	for _, e := range m.entries(func(session.Entry) bool { return true }) {
+	for _, e := range m.entries("", func(session.Entry) bool { return true }) {
 		switch {
 		case e.State.IsSignal():
 			t.Signals++

@@ -13,7 +13,7 @@ func (m *Memory) Places(ctx context.Context, conduit string, after session.Addre
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []session.Address
-	for _, e := range m.entries(func(e session.Entry) bool { return e.ID.Address.Conduit() == conduit }) {
+	for _, e := range m.entries("", func(e session.Entry) bool { return e.ID.Address.Conduit() == conduit }) {
 		all = append(all, e.ID.Address)
 	}
 	return page(all, after, limit), ctx.Err()
@@ -24,7 +24,7 @@ func (m *Memory) Pending(ctx context.Context, after session.Address, limit int) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []session.Address
-	for _, e := range m.entries(func(e session.Entry) bool { return e.State.Waits() }) {
+	for _, e := range m.entries("", func(e session.Entry) bool { return e.State.Waits() }) {
 		all = append(all, e.ID.Address)
 	}
 	return page(all, after, limit), ctx.Err()

@@ -44,7 +44,7 @@ func (m *Memory) Watch(ctx context.Context, f func(session.EntryID)) error {
 func (m *Memory) watch(w *watcher) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.entries(func(e session.Entry) bool { return e.State.Waits() }) {
+	for _, e := range m.entries("", func(e session.Entry) bool { return e.State.Waits() }) {
 		w.backlog = append(w.backlog, e.ID)
 	}
 	m.watchers[w] = true
