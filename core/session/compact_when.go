@@ -187,6 +187,9 @@ func (s *Stream) compact(j *job, eff Effect) error {
 	switch {
 	case s.m.turns.Err() != nil:
 		return errShutdown
+	case errors.Is(err, errOutdated): // the command is carried out anew, behind what was changed
+		j.remade++
+		return errChanged
 	case err != nil:
 		s.log(j).Warn("summary thrown away", observe.KeyError, err)
 		return s.notice(j, replying(eff.Say(Outcome{Failed: true})))
@@ -198,7 +201,7 @@ func (s *Stream) compact(j *job, eff Effect) error {
 
 // summaryFor has the summary made that a job asks for, beside the worker; found says whether there is anything to summarise.
 func (s *Stream) summaryFor(j *job) (t ledger.Turn, found bool, err error) {
-	ctx, cancel := context.WithCancelCause(withCaller(s.m.turns, j.first().Inbound.Author.ID))
+	ctx, cancel := context.WithCancelCause(withChanges(withCaller(s.m.turns, j.first().Inbound.Author.ID), j))
 	defer cancel(nil)
 	j.cancel = cancel
 	path, a := s.live.turns(), s.asking(nil)

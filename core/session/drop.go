@@ -135,7 +135,7 @@ func lostTo(ctx context.Context, store Store, a Address, st AddressState) (out [
 					break
 				}
 				last = r.Seq
-				if out, err = undeliverable(ctx, store, a, r, out); err != nil {
+				if out, err = undeliverable(ctx, store, a, leg.Thread, r, out); err != nil {
 					return nil, 0, err
 				}
 			}
@@ -144,10 +144,14 @@ func lostTo(ctx context.Context, store Store, a Address, st AddressState) (out [
 	return out, last, nil
 }
 
-// undeliverable adds the writes for the messages of an address that a record ended, as far as one Batch holds them. What was withdrawn
+// undeliverable adds the writes for the messages of an address that a record of a thread ended, as far as one Batch holds them. What was withdrawn
 // stays so.
-func undeliverable(ctx context.Context, store Store, a Address, r LogRecord, out []EntryWrite) ([]EntryWrite, error) {
-	for _, id := range endedBy(r) {
+func undeliverable(ctx context.Context, store Store, a Address, in ledger.ThreadID, r LogRecord, out []EntryWrite) ([]EntryWrite, error) {
+	ids, by, err := endedBy(ctx, store, in, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
 		if id.Address != a || len(out) >= maxDropped {
 			continue
 		}
@@ -155,7 +159,7 @@ func undeliverable(ctx context.Context, store Store, a Address, r LogRecord, out
 		if err != nil {
 			return nil, err
 		}
-		if ok && e.State == EntryEnded && e.EndSeq == r.Seq && e.End != EndWithdrawn && e.End != EndUndeliverable {
+		if ok && e.State == EntryEnded && e.EndSeq == by && e.End != EndWithdrawn && e.End != EndUndeliverable {
 			e.End = EndUndeliverable
 			out = append(out, EntryWrite{Rev: e.Rev, Entry: e.Entry})
 		}
@@ -163,16 +167,31 @@ func undeliverable(ctx context.Context, store Store, a Address, r LogRecord, out
 	return out, nil
 }
 
-// endedBy returns the messages that a record ended.
-func endedBy(r LogRecord) (ids []EntryID) {
+// endedBy returns the messages that a record of a thread ended, and the sequence that they name as their end: of a promoted draft, the draft's.
+func endedBy(ctx context.Context, store Store, in ledger.ThreadID, r LogRecord) (ids []EntryID, by ledger.Seq, err error) {
 	switch {
 	case r.End != nil:
-		return r.End.Entries
-	case r.Turn != nil && r.Turn.Role == ledger.RoleAssistant:
-		for _, name := range r.Turn.Entries {
-			if id, err := ParseEntryID(name); err == nil {
-				ids = append(ids, id)
-			}
+		return r.End.Entries, r.Seq, nil
+	case r.Turn != nil:
+		return answeredBy(r.Turn), r.Seq, nil
+	case r.Final != nil:
+		draft, err := store.Log(ctx, in, r.Final.Turn, 1)
+		if err != nil || len(draft) == 0 || draft[0].Seq != r.Final.Turn || draft[0].Turn == nil {
+			return nil, 0, err
+		}
+		return answeredBy(draft[0].Turn), r.Final.Turn, nil
+	}
+	return nil, 0, nil
+}
+
+// answeredBy returns the messages that a turn of the assistant answers.
+func answeredBy(t *ledger.Turn) (ids []EntryID) {
+	if t.Role != ledger.RoleAssistant {
+		return nil
+	}
+	for _, name := range t.Entries {
+		if id, err := ParseEntryID(name); err == nil {
+			ids = append(ids, id)
 		}
 	}
 	return ids

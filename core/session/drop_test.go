@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orebot/core/cognitive"
+	"orebot/core/ledger"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 )
@@ -70,6 +72,26 @@ func TestADroppedDeliveryLeavesALine(t *testing.T) {
 		if r := b.accept(follow); r.Heard || r.Ignored != "" {
 			t.Errorf("a follow-up of the only writer: %+v", r)
 		}
+		b.stopLife()
+	})
+}
+
+// An answer that was a draft first ended its message too: the cursor stands behind the draft, where its promotion is due.
+func TestADroppedDeliveryOfAPromotedDraft(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), func(c *session.Config) {
+			c.Pattern = cognitive.Verify{Check: func(context.Context, ledger.Turn) (string, error) { return "", nil }}
+		})
+		in := msg(dm, "slack:U1", "hi")
+		b.accept(in)
+		synctest.Wait()
+		b.ended(in, session.EndAnswered)
+		equal(t, "log", b.log(dm), []string{"user hi", "assistant re: hi", "f"})
+		if err := session.DropDelivery(t.Context(), mem, dm); err != nil { // no courier runs here
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b.ended(in, session.EndUndeliverable)
 		b.stopLife()
 	})
 }
