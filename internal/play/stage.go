@@ -49,6 +49,9 @@ type stage struct {
 	ended  sync.WaitGroup // of lives
 	held   []func() error // deliveries to a process that is down
 	posts  atomic.Int64   // until one behind which the process dies; 0: none does
+
+	logger func(*life) *slog.Logger      // of a life; nil: what it logs is discarded
+	signs  func(*life) session.Presenter // of a life; nil: signs are lines of the play
 }
 
 // life is one life of the process.
@@ -165,6 +168,9 @@ func (st *stage) couriers(l *life, name string) (*conduit.Couriers, error) {
 		Renderer: lateText{conduittest.Text{Limit: limit, Words: true}},
 		Rand:     func() float64 { return 0 },
 	}
+	if st.logger != nil {
+		cfg.Logger = st.logger(l)
+	}
 	if st.s.header["finder"] == "no" {
 		cfg.Poster = struct{ conduit.Poster }{poster}
 	}
@@ -197,13 +203,23 @@ func (st *stage) config(l *life) (session.Config, error) {
 		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),
 		Platforms: map[string]session.Platform{"slack": {
 			Policy: access.Policy{Mode: access.Members, AnyPlace: true, Bots: h["bots"] == "yes"}, Follow: h["follow"] != "no", Prefix: "!",
-			Fetcher: files(st.s.files), Historian: st.past, Presenter: gestures{st, l},
+			Fetcher: files(st.s.files), Historian: st.past, Presenter: st.presenter(l),
 		}},
+	}
+	if st.logger != nil {
+		cfg.Logger = st.logger(l)
 	}
 	if h["blobs"] != "no" {
 		cfg.Blobs = st.blobs
 	}
 	return cfg, errors.Join(err1, err2, err3, err4, err5, err6)
+}
+
+func (st *stage) presenter(l *life) session.Presenter {
+	if st.signs != nil {
+		return st.signs(l)
+	}
+	return gestures{st, l}
 }
 
 // linking is a stage with another platform behind it, on which nobody is.
