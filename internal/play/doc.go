@@ -42,4 +42,10 @@
 //
 // Whatever the bot says that isn't in the play, or comes in another order, fails it; so does a call of the model that nobody answers,
 // and a message that comes to no end.
+//
+// TestImprovised plays what nobody has written: each act is drawn from a seed, and what holds of every play is looked at: each message comes
+// to one end and the sum is right; what is delivered again is known; parts are shown in the log's order, and no answer twice; a prompt has
+// the words of one place, each once, and none that was edited, deleted or forgotten before; no sign is left; and the log has no error but
+// those that the play is the cause of. IMPROVISE=FROM,PLAYS,ACTS plays others, and more. How the goroutines of a play interleave isn't
+// drawn: a seed that fails may pass once more.
 package play

@@ -75,7 +75,7 @@ func (st *stage) afterPost() {
 
 // trouble lets the next post meet something.
 func (st *stage) trouble(l line) error {
-	a, _ := st.address("")
+	a, _ := st.address(l.place)
 	rest, seen := strings.CutPrefix(l.rest, "shown ")
 	classes := map[string]conduit.Class{"retry": conduit.Retry, "unknown": conduit.Unknown, "too big": conduit.TooBig, "malformed": conduit.Malformed, "gone": conduit.Gone}
 	class, ok := classes[rest]

@@ -18,15 +18,15 @@ import (
 type notebook struct {
 	began time.Time
 
-	mu     sync.Mutex
-	acted  []string
-	faults []string
-	signs  map[session.Address]session.Presence // that people see now
-	graved map[string]bool                      // messages that were answered "Forgotten."
+	mu      sync.Mutex
+	acted   []string
+	faults  []string
+	visible map[session.Address]session.Presence // that people see now
+	graved  map[string]bool                      // messages that were answered "Forgotten."
 }
 
 func newNotebook(began time.Time) *notebook {
-	return &notebook{began: began, signs: map[session.Address]session.Presence{}, graved: map[string]bool{}}
+	return &notebook{began: began, visible: map[session.Address]session.Presence{}, graved: map[string]bool{}}
 }
 
 // note adds a line, with its time.
@@ -59,7 +59,7 @@ func (n *notebook) read() (faults, acted []string) {
 func (n *notebook) shownSigns() map[session.Address]session.Presence {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return maps.Clone(n.signs)
+	return maps.Clone(n.visible)
 }
 
 // posted notes what a place has just been shown. It is the platform's After.
@@ -131,7 +131,7 @@ func (k signKeeper) Show(ctx context.Context, a session.Address, s session.Sign,
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.signs[a] = p
+	k.visible[a] = p
 	return &p, nil
 }
 
@@ -142,8 +142,8 @@ func (k signKeeper) Clear(_ context.Context, a session.Address, p session.Presen
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if have, ok := k.signs[a]; ok && have == p {
-		delete(k.signs, a)
+	if have, ok := k.visible[a]; ok && have == p {
+		delete(k.visible, a)
 	}
 	return nil
 }

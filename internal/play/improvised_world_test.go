@@ -97,9 +97,7 @@ func (im *improvised) troubled() {
 	place, _ := im.where()
 	what := im.pick("retry", "unknown", "shown unknown", "malformed", "too big")
 	im.note("post@%s: %s", place, what)
-	defer func(was string) { im.s.header["in"] = was }(im.s.header["in"])
-	im.s.header["in"] = place
-	if err := im.trouble(line{rest: what}); err != nil {
+	if err := im.trouble(line{place: place, rest: what}); err != nil {
 		im.fault("%v", err)
 	}
 }
