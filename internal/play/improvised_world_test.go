@@ -50,7 +50,7 @@ func (im *improvised) drawn() string {
 	case 3:
 		return "says nothing"
 	case 4:
-		return "fails " + im.pick("unreachable", "busy", "timeout", "incomplete", "too long", "refused", "denied", "missing", "oddly")
+		return "fails " + im.pick("unreachable", "busy", "timeout", "incomplete", "too long", "refused", "denied", "empty", "model missing", "oddly")
 	case 5, 6:
 		return "calls dice {}"
 	case 7:
