@@ -92,8 +92,9 @@ type logKeeper struct {
 	l *life
 }
 
-// drawnErrors are what a model that panics and fails, posts that are refused and kills leave in the log.
-var drawnErrors = []string{"panic in a turn", "turn given up", "turn failed", "provider: ", "part can't be shown", "note refused"}
+// drawnErrors are what a model that panics and fails, posts that are refused and kills leave in the log, and a conversation that is
+// forgotten while something else writes to its messages: what conflicts is read again.
+var drawnErrors = []string{"thread read again", "panic in a turn", "turn given up", "turn failed", "provider: ", "part can't be shown", "note refused"}
 
 // Write implements io.Writer.
 func (k logKeeper) Write(p []byte) (int, error) {
