@@ -88,30 +88,44 @@ func (p *poller) stops(ctx context.Context, s standing) ([]session.Inbound, erro
 		if err != nil {
 			return nil, fmt.Errorf("telegram: what waits at %s: %w", a, err)
 		}
-		out = append(out, s.stopAll(a, waiting)...)
+		out = append(out, s.stopAll(a, waiting, p.lastOrder(s.chat, waiting))...)
 	}
 	return out, nil
 }
 
-// stopAll returns a stop of who shut the bot out, and one of each other author of what waits.
-func (s standing) stopAll(a session.Address, waiting []session.StoredEntry) []session.Inbound {
+// lastOrder returns the order of the newest message of a chat, as far as this life has seen it, or of what waits at one of its
+// addresses. What is written after the bot was let in again sorts behind it.
+func (p *poller) lastOrder(chat int64, waiting []session.StoredEntry) string {
+	last := p.newest[chat]
+	if p.moves.first(chat) != chat {
+		last = movedOrder + last
+	}
+	for _, e := range waiting {
+		last = max(last, e.Inbound.Order)
+	}
+	return last
+}
+
+// stopAll returns a stop of who shut the bot out, and one of each other author of what waits, right behind the message with the order
+// last.
+func (s standing) stopAll(a session.Address, waiting []session.StoredEntry, last string) []session.Inbound {
 	by := s.by.author()
-	out, told := []session.Inbound{s.stop(a, by)}, map[string]bool{by.ID: true}
+	out, told := []session.Inbound{s.stop(a, by, last)}, map[string]bool{by.ID: true}
 	for _, e := range waiting {
 		if who := e.Inbound.Author; !told[who.ID] {
 			told[who.ID] = true
-			out = append(out, s.stop(a, who))
+			out = append(out, s.stop(a, who, last))
 		}
 	}
 	return out
 }
 
-// stop is somebody's stop of all that they have asked at an address. In a group only administrators shut the bot out, and Telegram tells
-// a bot that is out no more who they are.
-func (s standing) stop(a session.Address, who session.Author) session.Inbound {
+// stop is somebody's stop of all that they had asked at an address, up to the message with the order last: who lets the bot in again may
+// write before it is done. In a group only administrators shut the bot out, and Telegram tells a bot that is out no more who they are.
+func (s standing) stop(a session.Address, who session.Author, last string) session.Inbound {
 	in := session.Inbound{
 		Key: decimal(s.chat) + "/shut/" + decimal(s.date) + "/" + who.ID, Address: a, Author: who, Call: session.CallCommand,
-		Order: movedOrder + movedOrder, Signal: session.SignalButton, Action: "stop", Here: true, At: dated(s.date),
+		Order: last + "/shut", Signal: session.SignalButton, Action: "stop", Here: true, At: dated(s.date),
 	}
 	if where, err := parseAddress(a); err == nil && !where.private() {
 		in.Place = idOf(where.chat)

@@ -44,6 +44,53 @@ func TestABlockedChatGetsNothing(t *testing.T) {
 	})
 }
 
+// Who lets the bot in again at once, and writes before it is done with stopping, is answered: the stop is about what they had asked before,
+// also where the chat has moved.
+// Facts A6.13, E.8; report 38.
+func TestWhoComesBackAtOnceIsAnswered(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		b.commands = true
+		r := &recorder{pass: true}
+		l := b.start(r.onto)
+		group := b.AddGroup("G")
+		b.Say(b.ada, group, "@OreBot hi")
+		time.Sleep(time.Minute)
+		super := b.Migrate(group)
+		b.model.answers(func(s string) string { time.Sleep(10 * time.Second); return "re: " + s })
+		b.Say(b.ada, b.chat, "first")
+		b.Say(b.ada, super, "@OreBot first")
+		time.Sleep(5 * time.Second)
+		b.Faults.Next("getUpdates", badGateway) // what follows "waits" comes in one batch
+		b.Say(b.ada, b.chat, "waits")
+		b.Say(b.ada, super, "@OreBot waits")
+		time.Sleep(100 * time.Millisecond)
+		b.Block(b.ada)
+		b.Unblock(b.ada)
+		b.Kick(super, b.ada)
+		b.Return(super, b.ada)
+		b.Say(b.ada, b.chat, "second")
+		b.Say(b.ada, super, "@OreBot second")
+		l.rest(time.Minute)
+		for _, chat := range []int64{b.chat, super} {
+			got := strings.Join(b.texts(chat), "|")
+			if !strings.HasSuffix(got, "re: second") || strings.Contains(got, "re: first") || strings.Contains(got, "re: waits") {
+				t.Errorf("%q", got)
+			}
+		}
+		last, stops := map[session.Address]string{}, 0
+		for _, in := range r.inbounds() {
+			if in.Order <= last[in.Address] {
+				t.Errorf("%s %q sorts at %s, behind %s", in.Action, in.Text, in.Order, last[in.Address])
+			}
+			last[in.Address] = in.Order
+			stops += strings.Count(in.Action, "stop")
+		}
+		if stops != 2 {
+			t.Errorf("%d stops", stops)
+		}
+	})
+}
+
 // A group that throws the bot out has a stop for each of its topics, and for no other place's.
 // Facts E.8.
 func TestAKickStopsEachTopic(t *testing.T) {
