@@ -55,9 +55,13 @@ var (
 	saysMalformed = []string{"can't parse entities", "can't parse messageentity", "entity url", "entity begins", "entity ends",
 		"entities_too_long", "message text is empty", "text must be non-empty", "unsupported parse_mode"}
 	saysTooBig = []string{"message is too long", "text is too long", "caption is too long", "message_too_long"}
-	saysGone   = []string{"chat not found", "chat_id is empty", "topic_closed", "topic_deleted", "message thread not found",
-		"not enough rights to send text", "no write access to the chat", "chat_write_forbidden", "chat_restricted", "user not found",
-		"peer_id_invalid"}
+	// saysGone are the server's own refusals, and those that it hands on in capitals (docs: the errors of messages.sendMessage): most of
+	// them say what an administrator of the group, or the person, doesn't allow.
+	saysGone = []string{"chat not found", "chat_id is empty", "topic_closed", "topic_deleted", "message thread not found",
+		"not enough rights to send text", "have no rights to send", "no write access to the chat", "need administrator rights",
+		"chat was deleted", "chat_write_forbidden", "chat_restricted", "chat_forbidden", "chat_send_plain_forbidden",
+		"chat_guest_send_forbidden", "chat_admin_required", "channel_private", "user_banned_in_channel", "user_is_blocked",
+		"you_blocked_user", "input_user_deactivated", "user not found", "chat_id_invalid", "peer_id_invalid"}
 )
 
 // class is what a failed post means for its courier. A gateway that waited in vain (504) gave the request away: nobody knows what
