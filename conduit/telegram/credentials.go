@@ -16,6 +16,7 @@ const (
 // credentials notes whether the server takes the token.
 type credentials struct {
 	mu   sync.Mutex
+	good bool // it did once
 	n    int
 	last time.Time
 	dead bool
@@ -25,25 +26,26 @@ type credentials struct {
 func (c *credentials) accepted() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.n = 0
+	c.n, c.good = 0, true
 }
 
-// judge marks e where it shows that the credentials are refused for good.
+// judge marks e where it shows that the credentials are refused for good. A token that was taken once has the shape of one: what isn't found
+// then counts like any other refusal.
 func (c *credentials) judge(e *callError) *callError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case e.odd, e.code == 0, e.code >= 500:
-	case e.malformedToken():
+	case e.malformedToken() && !c.good:
 		c.n = refusals
 		c.mark(e)
-	case e.unauthorized():
+	case e.malformedToken(), e.unauthorized():
 		if now := time.Now(); now.Sub(c.last) >= refusalGap {
 			c.n, c.last = c.n+1, now
 		}
 		c.mark(e)
 	default:
-		c.n = 0
+		c.n, c.good = 0, true
 	}
 	return e
 }

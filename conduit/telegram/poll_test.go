@@ -438,6 +438,26 @@ func TestAFlappingTokenIsBorneWith(t *testing.T) {
 	})
 }
 
+// A token that was taken has the shape of one: a server that finds nothing for a moment, such as one that a proxy stands in for while it
+// starts, doesn't end the bot. One that never finds anything again does.
+// Facts A6.15.
+func TestATokenThatIsNotFoundForAMoment(t *testing.T) {
+	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
+		l := b.start()
+		missing := sim.Refusal(404, "Not Found")
+		for i, method := range []string{"getUpdates", "sendMessage"} {
+			time.Sleep(time.Minute)
+			b.Faults.Next(method, missing, missing)
+			b.Say(b.ada, b.chat, fmt.Sprintf("hello %d", i))
+		}
+		time.Sleep(time.Minute)
+		b.want(b.chat, "re: hello 0", "re: hello 1")
+		b.Faults.Next("*", times(100, missing)...)
+		b.Say(b.ada, b.chat, "nobody hears this")
+		dead(t, b, l, time.Minute)
+	})
+}
+
 // TestNoHotLoop has a server that answers every poll at once with nothing, and one that forgets what was confirmed.
 // Refusals count only in a row: an answer in between that only a good token gets, even a refusal of something else, begins anew.
 func TestRefusalsInARow(t *testing.T) {
