@@ -86,6 +86,8 @@ type Me struct {
 	// administrator of a group gets all of them anyway (docs: Features, privacy mode).
 	ReadsAll bool `json:"can_read_all_group_messages"`
 	Joins    bool `json:"can_join_groups"`
+	// Topics is set where private chats with the bot may have topics.
+	Topics bool `json:"has_topics_enabled"`
 
 	bare func(name string) bool // Config.Bare
 }

@@ -31,6 +31,7 @@ type event struct {
 	inbound  session.Inbound
 	ignored  string
 	callback string    // the id of a button's press, which must be answered
+	said     string    // what the answer to the press says; empty: nothing
 	moved    *move     // the chat has become another one
 	standing *standing // the bot was let in or shut out
 	piece    piece     // of a message: how it may belong together with others

@@ -3,6 +3,7 @@ package telegram
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,44 @@ func TestPressesAreCommands(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A press under a message that is gone, where that may have stood in a topic, is no command to the chat outside of the topics: who pressed
+// is told so. Where a chat has no topics, its place is known.
+// Facts A8.10, E.13.
+func TestAPressUnderALostMessage(t *testing.T) {
+	for _, topics := range []bool{false, true} {
+		inBubble(t, sim.Options{Topics: topics}, func(t *testing.T, b *bench) {
+			r := &recorder{}
+			l := b.start(r.onto)
+			forum, group := b.AddSupergroup("F", true), b.AddSupergroup("G", false)
+			for _, chat := range []int64{forum, group, b.chat} {
+				gone := b.Say(b.ada, chat, "gone")
+				b.Delete(chat, gone)
+				b.Callback(b.ada, chat, gone, "c:retry")
+			}
+			l.rest(3 * time.Second)
+			var pressed, told []string
+			for _, in := range r.inbounds() {
+				if in.Action != "" {
+					pressed = append(pressed, string(in.Address))
+				}
+			}
+			for _, line := range b.Transcript() {
+				if line.Action == "answer" && line.Text == textLost {
+					told = append(told, idOf(line.Chat))
+				}
+			}
+			slices.Sort(told) // they are answered beside each other
+			want, lost := []string{idOf(group), idOf(b.chat)}, []string{idOf(forum)}
+			if topics {
+				want, lost = want[:1], append(lost, idOf(b.chat))
+			}
+			if !slices.Equal(pressed, want) || !slices.Equal(told, lost) {
+				t.Errorf("topics %v: pressed at %q, told at %q", topics, pressed, told)
+			}
+		})
+	}
 }
 
 // A reaction and an edit without new words are no messages.

@@ -30,6 +30,10 @@ func (p *press) event(me Me) (event, error) {
 	}
 	m := p.Message
 	where := m.place()
+	if m.lost(me) {
+		ev.said = textLost
+		return ev, nil
+	}
 	in := session.Inbound{
 		Key: decimal(m.Chat.ID) + "/press/" + nameable(p.ID), Address: where.address(), Author: p.From.author(), Call: session.CallCommand,
 		Order: orderOf(max(m.ID, 0)), Signal: session.SignalButton, Action: data[1],
@@ -43,6 +47,15 @@ func (p *press) event(me Me) (event, error) {
 		in.Target, in.TargetKey = decimal(m.ID), keyOf(m.Chat.ID, m.ID)
 	}
 	return event{inbound: in, callback: p.ID, where: where}, nil
+}
+
+// textLost is what a press hears whose conversation can't be told.
+const textLost = "That message is gone; please write the command."
+
+// lost reports whether nobody knows in which conversation the message of a press stood: one that is inaccessible, which has no date, doesn't
+// say of which topic it was.
+func (m *message) lost(me Me) bool {
+	return m.Date == 0 && !m.IsTopic && (m.Chat.Forum || me.Topics && m.place().private())
 }
 
 // nameable returns an id as part of a key, or a digest of one that is no word of a key's: Telegram's are numbers, and no law of theirs.

@@ -45,7 +45,7 @@ func (p *poller) incoming(ctx context.Context, batch []json.RawMessage) ([]incom
 			break
 		}
 		if ev.callback != "" {
-			p.answered.answer(ctx, ev.callback)
+			p.answered.answer(ctx, ev.callback, ev.said)
 			ev = p.pressing.once(ev, time.Now())
 		}
 		var more []session.Inbound
@@ -191,12 +191,14 @@ func newButtons(t *Telegram) buttons {
 	return b
 }
 
-// answer answers one press, beside everything else.
-func (b buttons) answer(ctx context.Context, id string) {
+// answer answers one press, beside everything else, with a line for who pressed or with none.
+func (b buttons) answer(ctx context.Context, id, text string) {
+	params := tgbotapi.Params{"callback_query_id": id}
+	params.AddNonEmpty("text", text)
 	b.g.TryGo(func() error {
 		wait := backoff{min: time.Second, max: time.Minute}
 		for try := 1; ; try++ {
-			_, err := b.cfg.API.call(ctx, "answerCallbackQuery", tgbotapi.Params{"callback_query_id": id})
+			_, err := b.cfg.API.call(ctx, "answerCallbackQuery", params)
 			if err == nil {
 				return nil
 			}

@@ -131,6 +131,7 @@ type chat struct {
 	ID    int64  `json:"id"`
 	Type  string `json:"type"`
 	Title string `json:"title"`
+	Forum bool   `json:"is_forum"`
 }
 
 type file struct {
