@@ -113,7 +113,7 @@ func (d *daemon) telegram(net network, platforms map[string]session.Platform) fu
 	return func() error {
 		s, err := telegram.New(telegram.Config{
 			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Gather: c.Gather.D(), Listed: policy.OpenAt, MaxParts: d.cfg.Chat.MaxParts, Menu: menu, Bare: offered,
+			Gather: c.Gather.D(), Listed: policy.OpenAt, Revoked: func(id string) bool { return policy.Revoked(id, "") }, MaxParts: d.cfg.Chat.MaxParts, Menu: menu, Bare: offered,
 			Named:  func(username string) { d.bot.Store(&username) },
 			Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
 		})

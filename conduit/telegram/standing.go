@@ -134,11 +134,33 @@ func (s standing) stop(a session.Address, who session.Author, last string) sessi
 	return in
 }
 
-// rover is a Poster that follows chats that moved, and stays away from those that don't want the bot.
+// rover is a Poster that follows chats that moved, and stays away from those that don't want the bot, or that the operator doesn't want.
 type rover struct {
 	Poster
-	moves  *moves
-	barred *barred
+	moves   *moves
+	barred  *barred
+	revoked func(id string) bool // Config.Revoked
+}
+
+// shows returns why an item isn't for an address: whoever's access was taken back reads no more of a conversation, only what is said about
+// their own messages.
+func (r rover) shows(a session.Address, it conduit.Item) error {
+	where, err := parseAddress(a)
+	if err != nil || it.Kind == conduit.Notice || r.revoked == nil {
+		return nil
+	}
+	if now, _ := r.moves.now(where.chat); r.revoked(idOf(where.chat)) || r.revoked(idOf(now)) {
+		return &conduit.Error{Class: conduit.Gone, Err: fmt.Errorf("telegram: post to %s: the operator has taken its access back", a)}
+	}
+	return nil
+}
+
+// Change changes a copy of what was said elsewhere, where that may still be read.
+func (r rover) Change(ctx context.Context, a session.Address, message string, it conduit.Item, part conduit.Part) error {
+	if err := r.shows(a, it); err != nil {
+		return err
+	}
+	return r.Poster.Change(ctx, a, message, it, part)
 }
 
 // Post posts where the chat is now. Ids of messages don't move along: what was asked before the move is answered without a reference
@@ -147,6 +169,9 @@ func (r rover) Post(ctx context.Context, a session.Address, it conduit.Item, par
 	where, err := parseAddress(a)
 	if err != nil {
 		return r.Poster.Post(ctx, a, it, part)
+	}
+	if err := r.shows(a, it); err != nil {
+		return nil, err
 	}
 	chat, since := r.moves.now(where.chat)
 	if r.barred.has(chat) {

@@ -257,7 +257,7 @@ func TestBarredChatsAreGone(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		bar := newBarred()
 		bar.set(b.chat, true)
-		r := rover{NewPoster(b.api), newMoves(b.store), bar}
+		r := rover{NewPoster(b.api), newMoves(b.store), bar, nil}
 		_, err := r.Post(context.Background(), place{chat: b.chat}.address(), conduit.Item{}, conduit.Part{})
 		var e *conduit.Error
 		if !errors.As(err, &e) || e.Class != conduit.Gone || len(b.Calls("sendMessage")) != 0 {
