@@ -156,7 +156,7 @@ func (im *improvised) edit() {
 		text = "@bot " + text
 	}
 	if im.rng.IntN(10) == 0 {
-		text = im.pick("", "!stop", "!help", "@bot !undo", "​")
+		text = im.pick("", "!stop", "!help", "@bot !undo", "\u200b")
 	}
 	im.newest[old.in.Key] = s
 	im.stage.word(&in, text)
