@@ -48,6 +48,14 @@ func newBench(t testing.TB, finds bool) *bench {
 	return b
 }
 
+// newLinked is newBench with two places of one conversation, at the second of which a question was asked.
+func newLinked(t testing.TB, finds bool, question string) *bench {
+	b := newBench(t, finds)
+	b.must(b.w.Bind(placeA, placeB))
+	b.must(b.w.User(placeB, "mem:b", question))
+	return b
+}
+
 func (b *bench) must(err error) {
 	b.t.Helper()
 	if err != nil {

@@ -31,9 +31,7 @@ func TestAChangeWhileTheCopyIsPosted(t *testing.T) {
 	}{"an edit": {true, "two", []string{"mem:b: two", "answer"}}, "a deletion": {false, "", []string{"answer"}}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				b := newBench(t, false)
-				b.must(b.w.Bind(placeA, placeB))
-				b.must(b.w.User(placeB, "mem:b", "one"))
+				b := newLinked(t, false, "one")
 				b.p.Next(placeA, conduittest.Trouble{Hang: time.Minute})
 				l := b.start("one")
 				time.Sleep(time.Second)
@@ -70,10 +68,8 @@ func TestWhatWasTakenBackIsNeverPosted(t *testing.T) {
 		for _, finds := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, "/", finds), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					b := newBench(t, finds)
+					b := newLinked(t, finds, "one")
 					b.cfg.Renderer = conduittest.Text{Limit: 30}
-					b.must(b.w.Bind(placeA, placeB))
-					b.must(b.w.User(placeB, "mem:b", "one"))
 					b.must(b.w.User(placeB, "mem:b", "secret, two"))
 					if c.edited {
 						b.must(b.w.Edit(placeB, 2, "secret, too"))
@@ -113,9 +109,7 @@ func TestWhatWasTakenBackIsNeverPosted(t *testing.T) {
 // A wording that was taken back while its change waited isn't shown any more.
 func TestAChangeThatWasTakenBackIsNeverMade(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBench(t, false)
-		b.must(b.w.Bind(placeA, placeB))
-		b.must(b.w.User(placeB, "mem:b", "one"))
+		b := newLinked(t, false, "one")
 		b.start("zero").rest(time.Hour)
 		var texts []string
 		n := 0
@@ -178,9 +172,7 @@ func TestWhatMayHaveBeenShownIsRemoved(t *testing.T) {
 		for offset := range 2 {
 			t.Run(fmt.Sprint(dies, offset), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					b := newBench(t, true)
-					b.must(b.w.Bind(placeA, placeB))
-					b.must(b.w.User(placeB, "mem:b", "a secret that is long"))
+					b := newLinked(t, true, "a secret that is long")
 					troubles := append(make([]conduittest.Trouble, offset), failing(true, 5*time.Second))
 					b.p.Next(placeA, troubles...)
 					l := b.start("one")
@@ -207,12 +199,10 @@ func TestWhatMayHaveBeenShownIsRemoved(t *testing.T) {
 // no longer than one change does.
 func TestAStormOfEdits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBench(t, false)
+		b := newLinked(t, false, "one")
 		b.cfg.Pacer = conduit.NewPacer(conduit.Rate{}, func(a session.Address) (string, conduit.Rate) {
 			return string(a), conduit.Rate{Limit: 1.0 / 3, Burst: 1}
 		})
-		b.must(b.w.Bind(placeA, placeB))
-		b.must(b.w.User(placeB, "mem:b", "one"))
 		changes := 0
 		b.p.Revise = func(conduittest.Message, bool) error { changes++; return nil }
 		l := b.start("one")
@@ -247,9 +237,7 @@ func TestAStormOfEdits(t *testing.T) {
 // What was begun of a change is brought to its end before the next one: what nobody knows of yet is found by then.
 func TestABegunChangeIsEnded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBench(t, true)
-		b.must(b.w.Bind(placeA, placeB))
-		b.must(b.w.User(placeB, "mem:b", "one"))
+		b := newLinked(t, true, "one")
 		b.start("zero").rest(time.Hour)
 		b.must(b.w.Edit(placeB, 1, "0123456789abcdefghij!"))
 		b.p.Next(placeA, conduittest.Trouble{}, failing(true, 0))
@@ -269,9 +257,7 @@ func TestABegunChangeIsEnded(t *testing.T) {
 // A place that has moved keeps nothing of the old one's messages: what they showed isn't followed any more, and what comes next is shown.
 func TestAChangeAtAPlaceThatMoves(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBench(t, true)
-		b.must(b.w.Bind(placeA, placeB))
-		b.must(b.w.User(placeB, "mem:b", "one"))
+		b := newLinked(t, true, "one")
 		b.start("zero").rest(time.Hour)
 		b.must(b.w.Edit(placeB, 1, "two"))
 		b.must(b.w.Answer("answer"))
@@ -286,9 +272,7 @@ func TestAChangeAtAPlaceThatMoves(t *testing.T) {
 // A change that comes after a place has left overtakes nothing there.
 func TestChangesBehindALegsEndOvertakeNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBench(t, true)
-		b.must(b.w.Bind(placeA, placeB))
-		b.must(b.w.User(placeB, "mem:b", "one"))
+		b := newLinked(t, true, "one")
 		b.must(b.w.Edit(placeB, 1, "two"))
 		b.must(b.w.Leave(placeA, conduittest.NewWriter(b.store, 2), "left"))
 		b.must(b.w.Edit(placeB, 1, "three"))

@@ -51,10 +51,8 @@ func TestWhatWasShownFollowsTheQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				b := newBench(t, false)
+				b := newLinked(t, false, c.old)
 				b.cfg.Renderer = conduittest.Text{Limit: 10}
-				b.must(b.w.Bind(placeA, placeB))
-				b.must(b.w.User(placeB, "mem:b", c.old))
 				b.must(b.w.Answer("answer"))
 				b.start("one").rest(time.Hour)
 				b.p.Revise = c.revise
@@ -102,9 +100,7 @@ func times(most int, class conduit.Class) func(conduittest.Message, bool) error 
 // A question that was posted anew is followed, too, again and again, and never what isn't shown any more.
 func TestAQuestionIsFollowedAgainAndAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBench(t, true)
-		b.must(b.w.Bind(placeA, placeB))
-		b.must(b.w.User(placeB, "mem:b", "one"))
+		b := newLinked(t, true, "one")
 		b.must(b.w.Edit(placeB, 1, "early"))
 		l := b.start("one")
 		for _, c := range []struct{ now, want string }{
@@ -160,9 +156,7 @@ func TestDeathAtEveryStepOfAChange(t *testing.T) {
 
 // dieAt ends a life at its at-th step: a post or a change before or behind its effect.
 func dieAt(t *testing.T, now string, finds bool, at int) {
-	b := newBench(t, finds)
-	b.must(b.w.Bind(placeA, placeB))
-	b.must(b.w.User(placeB, "mem:b", "a question that is long"))
+	b := newLinked(t, finds, "a question that is long")
 	b.must(b.w.Answer("answer"))
 	b.start("zero").rest(time.Hour)
 	b.must(change(b.w, now != "", now))
