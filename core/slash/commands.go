@@ -3,7 +3,11 @@ package slash
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"orebot/core/access"
 	"orebot/core/loop"
@@ -64,10 +68,18 @@ func (c *Commands) Do(ctx context.Context, cmd session.Command, v session.View) 
 		return quiet("%s", refusal(cmd.Name)), nil
 	}
 	eff, err := c.effect(ctx, cmd, v)
-	if sp, ok := find(cmd.Name); ok && !sp.args && cmd.Args != "" && !eff.Ask {
+	if sp, ok := find(cmd.Name); ok && !sp.args && saysMore(cmd.Args) && !eff.Ask {
 		eff.Beside = fmt.Sprintf("I read nothing behind `%s%s`; send the rest as a message of its own.", cmd.Prefix, cmd.Name)
 	}
 	return eff, err
+}
+
+// saysMore reports whether words stand behind a command, not marks alone, as in /help? and /stop!@bot.
+func saysMore(args string) bool {
+	return slices.ContainsFunc(strings.Fields(args), func(word string) bool {
+		r, _ := utf8.DecodeRuneInString(word)
+		return unicode.IsLetter(r) || unicode.IsNumber(r)
+	})
 }
 
 // effect is what a command comes to that may be given.
