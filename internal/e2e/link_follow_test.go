@@ -25,9 +25,7 @@ func TestALinkedPlaceFollowsChanges(t *testing.T) {
 	d := w.start().ready()
 	ana, bea := w.slack.AddUser("ana"), w.telegram.AddUser("Bea", "bea")
 	dm, chat := w.slack.OpenDM(ana), w.telegram.PrivateChat(bea)
-	w.slack.Say(ana, dm, "!link")
-	code, _ := w.linkCodeIn(dm)
-	w.telegram.Say(bea, chat, "/start "+code)
+	w.linkDM(ana, dm, bea, chat)
 	w.slackSees("that it is linked", posted(dm, "", "Bea has joined this conversation from Telegram"))
 
 	ts := w.slack.Say(ana, dm, "the first wording")

@@ -10,6 +10,7 @@ import (
 
 	"orebot/internal/sim/ollama"
 	"orebot/internal/sim/slack"
+	"orebot/internal/sim/telegram"
 	"orebot/store/bolt"
 )
 
@@ -27,6 +28,15 @@ func (w *world) linkCodeIn(channel string) (code string, line slack.Line) {
 		return code != ""
 	})
 	return code, line
+}
+
+// linkDM links a DM of Slack with a private chat of Telegram, and returns once the chat was told.
+func (w *world) linkDM(user, dm string, who telegram.User, chat int64) {
+	w.t.Helper()
+	w.slack.Say(user, dm, "!link")
+	code, _ := w.linkCodeIn(dm)
+	w.telegram.Say(who, chat, "/start "+code)
+	w.telegramSees("the link", sent(chat, 0, "Linked with"))
 }
 
 // slackShows counts the posts of the bot at a place that hold a text.
@@ -201,10 +211,7 @@ func TestWhoIsTurnedAwayReadsNoMore(t *testing.T) {
 	d := w.start().ready()
 	ana, eve := w.slack.AddUser("ana"), w.telegram.AddUser("Eve", "eve")
 	dm, chat := w.slack.OpenDM(ana), w.telegram.PrivateChat(eve)
-	w.slack.Say(ana, dm, "!link")
-	code, _ := w.linkCodeIn(dm)
-	w.telegram.Say(eve, chat, "/start "+code)
-	w.telegramSees("the link", sent(chat, 0, "Linked with"))
+	w.linkDM(ana, dm, eve, chat)
 	w.must([]string{"access", "revoke", "telegram:" + idOf(eve.ID)})
 	w.slack.Say(ana, dm, "between us.")
 	w.slackSees("the answer", posted(dm, "", "re: between us."))
