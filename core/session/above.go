@@ -42,7 +42,11 @@ func (s *Stream) gather(ctx context.Context, j *job) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	fresh, model := s.fresh(j), s.model()
+	fresh, err := s.fresh(j)
+	if err != nil {
+		return false, err
+	}
+	model := s.model()
 	if err := s.apart(j, func() (err error) {
 		if got, err = s.collect(ctx, j, heard, fresh); err == nil {
 			got.see(s.blind(ctx, model, got.files))
@@ -157,11 +161,18 @@ func (s *Stream) blind(ctx context.Context, model string, files map[EntryID][]ar
 	return "I couldn't see " + what + "; " + who + "."
 }
 
-// fresh reports whether the platform is to be asked for what stands above a job: at the first question of a conversation among several
-// people.
-func (s *Stream) fresh(j *job) bool {
-	return j.first().Inbound.Place != "" && !s.live.state.Recalled && s.live.state.Tip == 0 && s.live.broken == nil &&
-		s.m.cfg.Platforms[j.addr.Conduit()].Historian != nil
+// fresh reports whether the platform is to be asked for what stands above a job: at the first question of the first conversation of several
+// people at a place. What stands above a later one was said in those before it, which somebody has left, deleted or shared.
+func (s *Stream) fresh(j *job) (bool, error) {
+	if j.first().Inbound.Place == "" || s.live.state.Recalled || s.live.state.Tip != 0 || s.live.broken != nil ||
+		s.m.cfg.Platforms[j.addr.Conduit()].Historian == nil {
+		return false, nil
+	}
+	st, err := s.m.cfg.Store.Address(s.m.turns, j.addr)
+	if err != nil {
+		return false, &storeError{err}
+	}
+	return st.Binding.Leg == 0 && st.Binding.Own == nil, nil
 }
 
 // history asks the platform for what stands above a job, without what is known already.
@@ -210,7 +221,7 @@ func (s *Stream) heardBefore(j *job) ([]StoredEntry, error) {
 	if j.first().Inbound.Place == "" {
 		return nil, nil
 	}
-	heard, err := s.m.cfg.Store.Heard(s.m.turns, j.addr, maxHeard)
+	heard, err := s.m.heard(j.addr)
 	if err != nil {
 		return nil, &storeError{err}
 	}

@@ -177,7 +177,7 @@ func (m *Manager) eraseForgotten(ctx context.Context) {
 func (m *Manager) eraseAll(ctx context.Context) error {
 	var errs []error
 	for after := ""; ; {
-		page, err := m.cfg.Store.SmallList(ctx, spaceForgotten, after, 100)
+		page, err := m.cfg.Store.SmallList(ctx, spaceForgotten, after, gravePage)
 		if err != nil || len(page) == 0 {
 			return errors.Join(append(errs, err)...)
 		}

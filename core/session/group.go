@@ -42,7 +42,7 @@ func (s *Stream) gatherGroup(first StoredEntry) []StoredEntry {
 	err := s.letIn(a, same)
 	var heard []StoredEntry
 	if err == nil {
-		heard, err = s.m.cfg.Store.Heard(s.m.turns, a, maxHeard)
+		heard, err = s.m.heard(a)
 	}
 	if err != nil { // what has come so far is answered
 		s.m.cfg.Logger.Error("group unreadable", observe.KeyAddress, a, observe.KeyError, err)

@@ -32,7 +32,7 @@ func (s *Stream) heardBetween(before, more []StoredEntry) bool {
 	if first.Place == "" {
 		return false
 	}
-	heard, err := s.m.cfg.Store.Heard(s.m.turns, first.Address, maxHeard)
+	heard, err := s.m.heard(first.Address)
 	if err != nil {
 		return true // what gathers the context meets the same error, and has it dealt with
 	}

@@ -1,0 +1,96 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orebot/core/session"
+	"orebot/core/session/storetest"
+)
+
+// lazyEraser finds the entries of what is deleted only after a while.
+type lazyEraser struct{ *storetest.Memory }
+
+func (l lazyEraser) Entries(ctx context.Context, a session.Address, after string, limit int) ([]session.StoredEntry, error) {
+	time.Sleep(10 * time.Second)
+	return l.Memory.Entries(ctx, a, after, limit)
+}
+
+// What was heard before a conversation was deleted is deleted with it: a question that waits behind the command isn't shown it, however
+// late the eraser is, and neither is one of the same group.
+func TestWhatWasHeardIsForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		p := echo(0)
+		var log bytes.Buffer
+		b := start(t, lazyEraser{mem}, p, commanded(mem), func(c *session.Config) {
+			c.Admins, c.Logger = []string{"slack:U9"}, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		})
+		say := func(who, what string, how session.Call, change ...func(*session.Inbound)) session.Inbound {
+			in := msg(room, who, what, append([]func(*session.Inbound){inRoom(how, "Ann")}, change...)...)
+			b.accept(in)
+			return in
+		}
+		grouped := func(in *session.Inbound) { in.Group = "g" }
+		say("slack:U1", "one", session.CallMention)
+		say("slack:U2", "secret, said beside", session.CallAmbient)
+		say("slack:U1", "secret, in a group", session.CallAmbient, grouped)
+		synctest.Wait()
+		say("slack:U9", "!forget", session.CallMention)
+		say("slack:U9", "!forget yes", session.CallMention)
+		two := say("slack:U1", "two", session.CallMention, grouped)
+		say("slack:U2", "said afterwards", session.CallAmbient)
+		three := say("slack:U1", "three", session.CallMention)
+		time.Sleep(time.Minute)
+		b.ended(two, session.EndAnswered)
+		b.ended(three, session.EndAnswered)
+		if got := strings.Join(b.log(room), "\n"); strings.Contains(got, "secret") || !strings.Contains(got, "said afterwards") {
+			t.Errorf("log:\n%s", got)
+		}
+		erased(t, mem, room, "secret")
+		for i := range p.prompts()[1:] {
+			if i++; slices.ContainsFunc(p.shown(i), func(s string) bool { return strings.Contains(s, "secret") }) {
+				t.Errorf("prompt %d: %q", i, p.shown(i))
+			}
+		}
+		if log.Len() > 0 {
+			t.Errorf("logged: %s", &log)
+		}
+		b.stopLife()
+	})
+}
+
+// A conversation that follows another at its place isn't told by the platform what was said there before: that belongs to the other one,
+// which may be deleted, or be another place's.
+func TestAConversationThatFollowsAnotherAsksForNoHistory(t *testing.T) {
+	said := []session.Said{{Own: true, Text: "what I have answered", Message: "m1"}, {Author: session.Author{ID: "slack:U2"}, Text: "old", Message: "m2"}}
+	for _, c := range []struct {
+		name     string
+		commands []string
+	}{
+		{"new", []string{"!new"}},
+		{"forget", []string{"!forget", "!forget yes"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				h, p := past{said: said}, says("ok")
+				b := start(t, mem, p, commanded(mem), recalling(&h), func(c *session.Config) { c.Admins = []string{"slack:U1"} })
+				for _, text := range slices.Concat([]string{"one"}, c.commands, []string{"two"}) {
+					b.accept(msg(room, "slack:U1", text, inRoom(session.CallMention, "Ann")))
+					time.Sleep(time.Second)
+				}
+				equal(t, "the first prompt", p.shown(0), []string{"user what I have answered", "user old", "user one"})
+				equal(t, "the second prompt", p.shown(1), []string{"user two"})
+				if h.calls != 1 {
+					t.Errorf("the platform was asked %d times", h.calls)
+				}
+				b.stopLife()
+			})
+		})
+	}
+}
