@@ -67,6 +67,9 @@ type Item struct {
 	Offers   []string // of a Notice: the commands that help now, for buttons
 	Private  bool     // of a Notice: for the asker alone, where that can't lose it
 	File     string   // of a Notice: Source is the content of a file of this name
+
+	asked  *session.Inbound // the message that ReplyTo names; nil: none of this address
+	always bool             // for whoever reads there, see session.EndRecord
 }
 
 // Shape says how a part is to be made. The zero Shape is the usual one.

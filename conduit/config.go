@@ -1,6 +1,7 @@
 package conduit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,10 @@ type Config struct {
 	Renderer Renderer
 	Poster   Poster // a Finder too, where the platform can be asked
 	Life     string // names this life of the process and no other
+
+	// Reads reports whether an item may still be shown at an address, as session.Manager.Reads does: asked is the message there that it
+	// answers, nil where it is about what was said elsewhere. It is asked before each post; default: all may be shown.
+	Reads func(ctx context.Context, a session.Address, asked *session.Inbound) (bool, error)
 
 	Pacer Pacer // asked before each post; default: no limit
 	// Place names what the platform limits together, such as a chat with all its topics: told to wait for one, all of them wait.

@@ -36,6 +36,7 @@ type courier struct {
 	retired []session.IndexWrite // of the item at hand: messages that show its question no more
 	vain    int                  // changes in a row of which nobody knows the outcome
 	noting  ledger.Seq           // the question that the item at hand has just shown, which isn't stored yet
+	unsure  int                  // times in a row that nobody could tell who reads at the address
 }
 
 // memory is what this life knows of the part at the cursor beyond what is stored.

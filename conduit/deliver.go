@@ -21,6 +21,11 @@ func (c *courier) deliver(ctx context.Context, it Item) (idle bool, err error) {
 		c.st.Cursor = c.before(it)
 	}
 	c.hand = it
+	if no, err := c.withheld(ctx); err != nil {
+		return false, err
+	} else if no {
+		return c.withhold(ctx, it)
+	}
 	if it.Retells != 0 {
 		if it, err = c.retell(ctx, it); err != nil {
 			return false, err

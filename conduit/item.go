@@ -74,7 +74,7 @@ func (c *courier) answer(ctx context.Context, t ledger.Turn) (Item, error) {
 
 func (c *courier) end(ctx context.Context, e session.EndRecord) (Item, error) {
 	it := Item{Kind: Notice, Severity: e.Severity, Source: e.Text, Ref: e.Ref, At: e.Time,
-		Offers: e.Offers, Private: e.Private, File: e.File}
+		Offers: e.Offers, Private: e.Private, File: e.File, always: e.Always}
 	err := c.asked(ctx, &it, e.Entries)
 	if e.Reply != "" && c.at() == c.a {
 		it.ReplyTo = e.Reply
@@ -95,7 +95,7 @@ func (c *courier) asked(ctx context.Context, it *Item, ids []session.EntryID) er
 			return err
 		}
 		if in := e.Inbound; ok && (!found || in.Order > order) {
-			it.ReplyTo, it.Asked, it.Asker, it.ReplyURL = in.Message, in.At, in.Author.ID, in.ReplyURL
+			it.ReplyTo, it.Asked, it.Asker, it.ReplyURL, it.asked = in.Message, in.At, in.Author.ID, in.ReplyURL, &in
 			order, found = in.Order, true
 		}
 	}

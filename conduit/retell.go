@@ -178,7 +178,7 @@ func (c *courier) revise(ctx context.Context, do func(Reviser) error) error {
 		if err := c.turnToPost(ctx); err != nil {
 			return err
 		}
-		if err := c.outdated(ctx); err != nil {
+		if err := c.stale(ctx); err != nil {
 			return err
 		}
 		err := do(r)

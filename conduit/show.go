@@ -103,7 +103,7 @@ func (c *courier) post(ctx context.Context, what Item, p Part, next int) (*shown
 	if err := c.turnToPost(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.outdated(ctx); err != nil {
+	if err := c.stale(ctx); err != nil {
 		return nil, err
 	}
 	c.countRepeat()

@@ -72,11 +72,11 @@ func (d *daemon) slack(net network, platforms map[string]session.Platform) func(
 	})
 	platforms["slack"] = session.Platform{
 		Policy: d.guard("slack", slackPolicy(c)), People: api, Namer: api, Fetcher: api, Historian: api,
-		Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat, Prefix: "!",
+		Readers: api, Follow: c.FollowThreads, Presenter: api, Beat: slack.Beat, Prefix: "!",
 	}
 	return func() error {
 		s, err := slack.New(slack.Config{
-			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
+			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Reads: d.manager.Reads, Paced: c.Pace == "auto", Quit: d.quit,
 			Command: c.Command, CatchUp: c.CatchUp.D(), MaxParts: d.cfg.Chat.MaxParts,
 			Health: d.component("slack"), Counters: d.metrics, Logger: d.env.log,
 		})
@@ -108,12 +108,13 @@ func (d *daemon) telegram(net network, platforms map[string]session.Platform) fu
 	api := telegram.Dial(telegram.Account{Token: c.BotToken, APIURL: c.APIURL, Transport: net.transport()})
 	policy := d.guard("telegram", telegramPolicy(c))
 	platforms["telegram"] = session.Platform{
-		Policy: policy, People: api, Fetcher: api, Presenter: telegram.NewPresence(api), Beat: telegram.Beat, Prefix: "/",
+		Policy: policy, People: api, Readers: api, Fetcher: api, Presenter: telegram.NewPresence(api), Beat: telegram.Beat, Prefix: "/",
 	}
 	return func() error {
 		s, err := telegram.New(telegram.Config{
-			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Paced: c.Pace == "auto", Quit: d.quit,
-			Gather: c.Gather.D(), Listed: policy.OpenAt, Revoked: func(id string) bool { return policy.Revoked(id, "") }, MaxParts: d.cfg.Chat.MaxParts, Menu: menu, Bare: offered,
+			API: api, Sessions: d.manager, Store: d.store, Lease: d.store, Life: d.life, Reads: d.manager.Reads, Paced: c.Pace == "auto",
+			Quit: d.quit, Gather: c.Gather.D(), Listed: policy.OpenAt, Revoked: func(place string) bool { return policy.Revoked("", place) },
+			MaxParts: d.cfg.Chat.MaxParts, Menu: menu, Bare: offered,
 			Named:  func(username string) { d.bot.Store(&username) },
 			Health: d.component("telegram"), Counters: d.metrics, Logger: d.env.log,
 		})

@@ -98,6 +98,12 @@ func (w *Writer) Notice(to session.Address, text string, ended ...session.EntryI
 	return w.deliver(session.LogRecord{Kind: session.KindEnd, End: &e}, func(a session.Address) bool { return a == to })
 }
 
+// Refusal appends an end record that tells an address of its access alone.
+func (w *Writer) Refusal(to session.Address, text string) error {
+	e := session.EndRecord{To: to, Severity: loop.SeverityWarn, Text: text, Always: true, Time: time.Now()}
+	return w.deliver(session.LogRecord{Kind: session.KindEnd, End: &e}, func(a session.Address) bool { return a == to })
+}
+
 // Leave ends what an address sees of the thread with a notice, and binds it to the other writer's thread, as a command for a fresh
 // conversation does.
 func (w *Writer) Leave(a session.Address, to *Writer, text string) error {

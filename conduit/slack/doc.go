@@ -38,7 +38,7 @@
 //	the whole            slack (Config, New, Run), address, identify, inspect, errors, notes
 //	the socket           socket, wire, frame, gate (how often it is opened), intake, ack
 //	translate in         in, change, slash, spot, text, quote, object (decoding), names
-//	what is asked for    missed, look (what was said meanwhile), history (what stands above), people, fetch, dms
+//	what is asked for    missed, look (what was said meanwhile), history (what stands above), people, readers, fetch, dms
 //	translate out        out, mrkdwn, mrkdwntext, span, buttons, fold, outfile
 //	post                 post, aside (for one person's eyes), upload, find, revise
 //	signs                presence, status, silence

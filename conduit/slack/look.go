@@ -160,7 +160,7 @@ func (l *look) dms(ctx context.Context) ([]mark, error) {
 			k := mark{at: place{team: l.me.team, channel: c.text("id")}, kind: "mpim", from: from}
 			if c.flag("is_im") {
 				k.kind = "im"
-				l.s.cfg.API.dms.add(k.at.channel)
+				l.s.cfg.API.dms.note(k.at.channel, c.text("user"))
 			}
 			if k.address = k.at.address(); validID(k.at.channel) {
 				out = append(out, k)

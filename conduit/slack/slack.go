@@ -36,6 +36,9 @@ type Config struct {
 	Lease    session.Lease
 	Life     string // names this life of the process and no other
 
+	// Reads is the couriers', see conduit.Config; nil: everybody may be shown everything.
+	Reads func(ctx context.Context, a session.Address, asked *session.Inbound) (bool, error)
+
 	Command  string           // the registered slash command; one by another name isn't taken; "": all are
 	MaxParts int              // messages of an answer, before the rest goes on as a file; 0: any number
 	CatchUp  time.Duration    // how far back to look for what was missed while disconnected; 0: never
@@ -80,7 +83,7 @@ func New(cfg Config) (*Slack, error) {
 	s := &Slack{cfg: cfg, log: cfg.Logger.With(observe.KeyPlatform, Name)}
 	s.missed = newMissed(s)
 	cc := conduit.Config{
-		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(cfg.MaxParts),
+		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Life: cfg.Life, Renderer: NewRenderer(cfg.MaxParts), Reads: cfg.Reads,
 		Poster: &poster{api: cfg.API, log: s.log, note: s.note}, Place: channelOf, Grace: cfg.Grace, Counters: cfg.Counters, Logger: cfg.Logger,
 	}
 	if cfg.Paced {

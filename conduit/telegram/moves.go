@@ -113,14 +113,14 @@ func (m *moves) now(chat int64) (id int64, since time.Time) {
 }
 
 // settle gives a message of a chat that has moved the address of its conversation, and the name that its chat has in the lists: the
-// first one, unless the new one is listed. Message ids begin anew in a supergroup: what is written there comes behind all that was
+// first one, unless something was decided of the new one. Message ids begin anew in a supergroup: what is written there comes behind all that was
 // written before.
-func (m *moves) settle(in *session.Inbound, where place, listed func(string) bool) {
+func (m *moves) settle(in *session.Inbound, where place, decided func(string) bool) {
 	first := m.first(where.chat)
 	if first == where.chat {
 		return
 	}
-	if listed == nil || !listed(in.Place) {
+	if decided == nil || !decided(in.Place) {
 		in.Place = idOf(first)
 	}
 	where.chat = first

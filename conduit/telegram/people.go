@@ -49,6 +49,28 @@ func (a *API) Person(ctx context.Context, at session.Address, who session.Author
 	return who, nil
 }
 
+var _ session.Readers = (*API)(nil)
+
+// Readers tells whose private chat an address lies in, or the ids that its group had first and has now. It asks nobody.
+func (a *API) Readers(ctx context.Context, at session.Address) (who string, places []string, err error) {
+	where, err := parseAddress(at)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case where.private():
+		return idOf(where.chat), nil, nil
+	}
+	m := a.moves.Load()
+	if m == nil {
+		return "", []string{idOf(where.chat)}, nil
+	}
+	if err := m.load(ctx); err != nil {
+		return "", nil, err
+	}
+	now, _ := m.now(where.chat)
+	return "", []string{idOf(m.first(where.chat)), idOf(now)}, nil
+}
+
 // administrators asks for a group's administrators, unless that was done a short while ago. A group that doesn't tell has none.
 func (a *API) administrators(ctx context.Context, chat int64) (map[string]bool, error) {
 	if ids, ok := a.admins.fresh(chat, time.Now()); ok {

@@ -64,7 +64,7 @@ func (p *poller) added(s standing) []session.Inbound {
 		Key: decimal(s.chat) + "/added/" + decimal(s.date), Address: where.address(), Place: idOf(s.chat), Author: s.by.author(),
 		Call: session.CallCommand, Order: p.newest[s.chat] + "/added", Text: "/start", At: dated(s.date),
 	}
-	p.moves.settle(&in, where, p.cfg.Listed)
+	p.moves.settle(&in, where, p.cfg.decided)
 	return []session.Inbound{in}
 }
 
@@ -134,33 +134,11 @@ func (s standing) stop(a session.Address, who session.Author, last string) sessi
 	return in
 }
 
-// rover is a Poster that follows chats that moved, and stays away from those that don't want the bot, or that the operator doesn't want.
+// rover is a Poster that follows chats that moved, and stays away from those that don't want the bot.
 type rover struct {
 	Poster
-	moves   *moves
-	barred  *barred
-	revoked func(id string) bool // Config.Revoked
-}
-
-// shows returns why an item isn't for an address: whoever's access was taken back reads no more of a conversation, only what is said about
-// their own messages.
-func (r rover) shows(a session.Address, it conduit.Item) error {
-	where, err := parseAddress(a)
-	if err != nil || it.Kind == conduit.Notice || r.revoked == nil {
-		return nil
-	}
-	if now, _ := r.moves.now(where.chat); r.revoked(idOf(where.chat)) || r.revoked(idOf(now)) {
-		return &conduit.Error{Class: conduit.Gone, Err: fmt.Errorf("telegram: post to %s: the operator has taken its access back", a)}
-	}
-	return nil
-}
-
-// Change changes a copy of what was said elsewhere, where that may still be read.
-func (r rover) Change(ctx context.Context, a session.Address, message string, it conduit.Item, part conduit.Part) error {
-	if err := r.shows(a, it); err != nil {
-		return err
-	}
-	return r.Poster.Change(ctx, a, message, it, part)
+	moves  *moves
+	barred *barred
 }
 
 // Post posts where the chat is now. Ids of messages don't move along: what was asked before the move is answered without a reference
@@ -169,9 +147,6 @@ func (r rover) Post(ctx context.Context, a session.Address, it conduit.Item, par
 	where, err := parseAddress(a)
 	if err != nil {
 		return r.Poster.Post(ctx, a, it, part)
-	}
-	if err := r.shows(a, it); err != nil {
-		return nil, err
 	}
 	chat, since := r.moves.now(where.chat)
 	if r.barred.has(chat) {

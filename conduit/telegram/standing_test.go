@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -257,7 +258,7 @@ func TestBarredChatsAreGone(t *testing.T) {
 	inBubble(t, sim.Options{}, func(t *testing.T, b *bench) {
 		bar := newBarred()
 		bar.set(b.chat, true)
-		r := rover{NewPoster(b.api), newMoves(b.store), bar, nil}
+		r := rover{NewPoster(b.api), newMoves(b.store), bar}
 		_, err := r.Post(context.Background(), place{chat: b.chat}.address(), conduit.Item{}, conduit.Part{})
 		var e *conduit.Error
 		if !errors.As(err, &e) || e.Class != conduit.Gone || len(b.Calls("sendMessage")) != 0 {
@@ -297,4 +298,29 @@ func TestWhoAddsTheBotHearsWhetherItIsEnabled(t *testing.T) {
 			t.Errorf("%d model calls", n)
 		}
 	})
+}
+
+// Whose a private chat is, its id says; a group's readers are those of a place that is known by its first id and by its present one.
+func TestReaders(t *testing.T) {
+	m, store := moveBench(t)
+	if err := m.note(t.Context(), -5, -1005, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	api := &API{}
+	for _, moved := range []bool{false, true} {
+		if moved {
+			api.moves.Store(newMoves(store)) // as of a new life, which has read nothing yet
+		}
+		for a, want := range map[session.Address]string{"telegram:8": "telegram:8", "telegram:8/3": "telegram:8", "telegram:-7": "",
+			"telegram:-5": "", "telegram:-1005/2": "", "telegram:x": "an error"} {
+			who, places, err := api.Readers(t.Context(), a)
+			if err != nil {
+				who = "an error"
+			}
+			both := slices.Contains(places, "telegram:-5") && slices.Contains(places, "telegram:-1005")
+			if who != want || both != (moved && strings.Contains(string(a), "5")) || (who == "") != (len(places) > 0) {
+				t.Errorf("%s: %q, %q, %v", a, who, places, err)
+			}
+		}
+	}
 }

@@ -108,7 +108,7 @@ func (p *poller) apply(ctx context.Context, ev event) ([]session.Inbound, error)
 	} else {
 		p.newest.note(ev.where.chat, in.Order)
 	}
-	p.moves.settle(&in, ev.where, p.cfg.Listed)
+	p.moves.settle(&in, ev.where, p.cfg.decided)
 	if in.Signal == session.SignalNone {
 		p.gather.join(&in, ev.piece, time.Now())
 	}

@@ -40,10 +40,11 @@ type Config struct {
 	Gather   time.Duration // how long a message waits for forwards that it may be a comment on; 0: not at all
 	// Listed reports whether a group may be answered in under this name; nil: none is listed.
 	Listed func(place string) bool
-	// Revoked reports whether the operator has taken back the access of a person or a group: what others say in a linked conversation
-	// isn't shown there any more; nil: of nobody.
-	Revoked func(id string) bool
-	Paced   bool // keep Telegram's documented limits; else only obey its 429
+	// Revoked reports whether the operator has taken back a group's access under this name; nil: no group's.
+	Revoked func(place string) bool
+	// Reads is the couriers', see conduit.Config; nil: everybody may be shown everything.
+	Reads func(ctx context.Context, a session.Address, asked *session.Inbound) (bool, error)
+	Paced bool // keep Telegram's documented limits; else only obey its 429
 	// Named is told the bot's username, without the "@", once that is known; nil: nobody asks.
 	Named func(username string)
 	// Menu names the commands that are shown to who types a slash, in private chats and in groups; nil: Telegram's menus are left alone.
@@ -98,6 +99,11 @@ type Telegram struct {
 	me       Me
 }
 
+// decided reports whether the operator has let a group in under this name, or turned it away.
+func (c Config) decided(place string) bool {
+	return c.Listed != nil && c.Listed(place) || c.Revoked != nil && c.Revoked(place)
+}
+
 // New returns the conduit; it does nothing until Run. An error names what cfg lacks.
 func New(cfg Config) (*Telegram, error) {
 	cfg, err := cfg.withDefaults()
@@ -107,8 +113,8 @@ func New(cfg Config) (*Telegram, error) {
 	moves, barred := newMoves(cfg.Store), newBarred()
 	cfg.API.moves.Store(moves)
 	couriers, err := conduit.New(conduit.Config{
-		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(cfg.MaxParts), Poster: rover{NewPoster(cfg.API), moves, barred, cfg.Revoked},
-		Life: cfg.Life, Pacer: cfg.pacer(), Place: chatOf, Pauses: cfg.API.pauses, Grace: cfg.Grace,
+		Name: Name, Store: cfg.Store, Lease: cfg.Lease, Renderer: NewRenderer(cfg.MaxParts), Poster: rover{NewPoster(cfg.API), moves, barred},
+		Life: cfg.Life, Reads: cfg.Reads, Pacer: cfg.pacer(), Place: chatOf, Pauses: cfg.API.pauses, Grace: cfg.Grace,
 		Counters: cfg.Counters, Logger: cfg.Logger,
 	})
 	if err != nil {

@@ -302,7 +302,7 @@ func TestARefusedPostFollowsTheMove(t *testing.T) {
 		for range asked + 1 {
 			b.Say(b.ada, to, "another")
 		}
-		r := rover{NewPoster(b.api), newMoves(b.store), newBarred(), nil}
+		r := rover{NewPoster(b.api), newMoves(b.store), newBarred()}
 		it := conduit.Item{ReplyTo: decimal(int64(asked)), Asked: time.Now()}
 		if _, err := r.Post(t.Context(), place{chat: group}.address(), it, part("here")); err != nil {
 			t.Fatal(err)

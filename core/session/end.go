@@ -109,7 +109,7 @@ func (e *EndRecord) said() string { return strings.TrimSuffix(e.Text, " (ref "+e
 // records returns what an ending adds to the log: the end record, and before it the tip's move where the question is set aside.
 func (s *Stream) records(j *job, e ending) []LogRecord {
 	rec := &EndRecord{To: j.addr, Severity: e.sev, Text: e.text, Ref: refOf(j), Reply: j.last().Inbound.Message, Time: time.Now().UTC(),
-		Offers: e.offers, Private: e.private, File: e.file, About: e.about}
+		Offers: e.offers, Private: e.private, File: e.file, About: e.about, Always: e.how == EndRefused || j.first().Notice != ""}
 	if e.sev >= loop.SeverityWarn {
 		rec.Text += " (ref " + rec.Ref + ")"
 	}

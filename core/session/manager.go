@@ -29,6 +29,7 @@ type Platform struct {
 	Namer  Namer  // nil: its messages name people by their names
 	Follow bool   // answer without being called where one person and the bot are the only writers
 
+	Readers   Readers       // nil: whoever reads at an address may be shown what was said elsewhere
 	Prefix    string        // how people write a command there: "/" or "!"; empty: "/"
 	Presenter Presenter     // nil: nothing is shown while an answer is made
 	Beat      time.Duration // how often a sign is shown again; 0: it doesn't fade

@@ -204,32 +204,3 @@ func TestALinkedThreadAndGroup(t *testing.T) {
 		t.Errorf("Slack shows the group's question and answer %d times", n)
 	}
 }
-
-// Whose access is taken back reads no more of what others say in a conversation that they had joined; let in again, they do.
-func TestWhoIsTurnedAwayReadsNoMore(t *testing.T) {
-	w := newWorld(t, options{})
-	d := w.start().ready()
-	ana, eve := w.slack.AddUser("ana"), w.telegram.AddUser("Eve", "eve")
-	dm, chat := w.slack.OpenDM(ana), w.telegram.PrivateChat(eve)
-	w.linkDM(ana, dm, eve, chat)
-	w.must([]string{"access", "revoke", "telegram:" + idOf(eve.ID)})
-	w.slack.Say(ana, dm, "between us.")
-	w.slackSees("the answer", posted(dm, "", "re: between us."))
-	w.telegram.Say(eve, chat, "what did she say?")
-	eventually(t, "it is read", func() bool { return w.telegram.Pending() == 0 })
-	w.slack.Say(ana, dm, "and this.")
-	w.slackSees("the answer", posted(dm, "", "re: and this."))
-	eventually(t, "nothing waits", w.idle)
-	if n := lines(w.telegram.Transcript(), chat, "between us.") + lines(w.telegram.Transcript(), chat, "and this."); n != 0 {
-		t.Errorf("%q", w.shown(chat))
-	}
-	w.must([]string{"access", "allow", "telegram:" + idOf(eve.ID)})
-	w.telegram.Say(eve, chat, "hello again.")
-	w.telegramSees("the answer", sent(chat, 0, "re: hello again."))
-	w.slack.Say(ana, dm, "welcome.")
-	w.telegramSees("what ana says", sent(chat, 0, "welcome."))
-	d.stop()
-	if n := lines(w.telegram.Transcript(), chat, "between us."); n != 0 {
-		t.Errorf("%q", w.shown(chat))
-	}
-}

@@ -38,6 +38,8 @@ type world struct {
 	ollamaTOML string            // more of the [ollama] table
 	moreHosts  string            // more of its hosts: `, "http://…"`
 	moreTOML   string            // more tables
+	slackTOML  string            // more of the [slack] table
+	tgTOML     string            // more of the [telegram] table
 	limits     string            // what stands in [limits]; empty: nobody meets one
 	access     string            // of Telegram; empty: open
 	gather     string            // how long Telegram's plain messages wait; empty: not at all
@@ -130,12 +132,14 @@ bot_token = %q
 app_token = %q
 api_url = %q
 pace = "off"
+%s
 [telegram]
 bot_token = %q
 api_url = %q
 access = %q
 gather = %q
 pace = "off"
+%s
 [ollama]
 hosts = ["http://%s"%s]
 api_key = %q
@@ -147,7 +151,7 @@ num_ctx = %d
 [http]
 listen = %q
 %s
-`, w.state(), cmp.Or(w.grace, "1m"), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.model.addr, w.moreHosts, ollamaKey, cmp.Or(w.numCtx, 32768), w.ollamaTOML,
+`, w.state(), cmp.Or(w.grace, "1m"), cmp.Or(w.level, "debug"), slackBot, slackApp, w.slackURL, w.slackTOML, telegramToken, w.tgURL, cmp.Or(w.access, "open"), cmp.Or(w.gather, "0"), w.tgTOML, w.model.addr, w.moreHosts, ollamaKey, cmp.Or(w.numCtx, 32768), w.ollamaTOML,
 		cmp.Or(w.limits, "user_per_minute = 100000\nuser_waiting = 100000"), w.health, w.moreTOML)
 	path := filepath.Join(w.dir, "config.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -29,6 +29,17 @@ func (s *Server) AddUser(name string, opts ...UserOption) string {
 	return u.ID
 }
 
+// Become changes what somebody is.
+func (s *Server) Become(user string, opts ...UserOption) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.world.users[user]; u != nil {
+		for _, opt := range opts {
+			opt(u)
+		}
+	}
+}
+
 // AddChannel adds a public channel with these members and returns its id, "C1" first. The bot is in it only if its id is
 // among them.
 func (s *Server) AddChannel(name string, members ...string) string {
