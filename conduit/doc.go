@@ -33,6 +33,6 @@
 //
 //	the port             conduit (Conduit, Item, Part, Renderer, Poster, Finder), error (Class), config, reasoning, late, limit
 //	couriers             couriers (the table of those at work), hear, sweep (who is due at the start), settle
-//	one courier          courier (run), read (the log), item (what a record is there), deliver, show (part by part), resolve, layout, end, write; retell (what follows an edit), outdated (what is taken back while it waits)
+//	one courier          courier (run), read (the log), item (what a record is there), deliver, show (part by part), resolve, layout, end, write; retell (what follows an edit), outdated (what is taken back while it waits), withhold (what isn't for its readers)
 //	waiting              backoff, pace (rate limits), pause (what a platform asked for)
 package conduit

@@ -32,7 +32,7 @@
 //	edits, deletions     signal (which message is meant), change (what becomes of it), retell (its share of a turn), follow (at linked places)
 //	the model's door     gate (people take turns), spare (calls that nobody waits for)
 //	signs                presence (pumps), signing (what is shown of a job), foresee (what a sign leaves is stored before it)
-//	the operator         doors, tidy
+//	the operator         doors, reads (who may be shown what), tidy
 //
 // # Goroutines
 //
