@@ -162,28 +162,36 @@ func opensElsewhere(text string, spans []span, me Me) bool {
 	return false
 }
 
-// strip takes the bot's mentions out of a text, each with the spaces behind it; a comma or colon goes along with one in front.
+// strip takes out the mentions of the bot that a text opens with, as those who call somebody write them: with no word in front, and
+// spaces, a comma or a colon behind; and the one behind a single word, as in "stop @OreBot". Anywhere else the name belongs to the
+// sentence: without it "is @OreBot free?" would ask something else.
 func strip(text string, spans []span, me Me) string {
-	var b strings.Builder
-	at, opening := 0, false
+	at, head := 0, ""
 	for _, s := range spans {
-		if !s.names(me) {
-			continue
+		if !s.names(me) || strings.ContainsFunc(text[at:s.from], ofWord) {
+			break
 		}
-		opening = opening || strings.TrimSpace(text[:s.from]) == ""
-		b.WriteString(text[at:s.from])
-		at = s.to + spaces(text[s.to:])
+		head, at = head+text[at:s.from], s.to
 	}
 	if at == 0 {
-		return text
+		return oneWord(text, spans, me)
 	}
-	b.WriteString(text[at:])
-	out := strings.TrimSpace(b.String())
-	if opening {
-		out = strings.TrimLeftFunc(out, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ':' })
-	}
-	return out
+	return strings.TrimSpace(strings.TrimLeftFunc(head, calling) + strings.TrimLeftFunc(text[at:], calling))
 }
 
-// spaces returns how many bytes of spaces a text begins with.
-func spaces(text string) int { return len(text) - len(strings.TrimLeft(text, " \t\u00a0")) }
+// oneWord returns the word that a text consists of, but for a mention of the bot behind it; else the text.
+func oneWord(text string, spans []span, me Me) string {
+	if len(spans) != 1 || !spans[0].names(me) || strings.TrimSpace(text[spans[0].to:]) != "" {
+		return text
+	}
+	if words := strings.Fields(text[:spans[0].from]); len(words) == 1 {
+		return words[0]
+	}
+	return text
+}
+
+// calling reports whether a character stands between a name that is called and what is said.
+func calling(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ':' }
+
+// ofWord reports whether a character makes a word, unlike a sign or an emoji.
+func ofWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

@@ -124,7 +124,7 @@ func (s *Stream) leftWithout(j *job, got gathered, heard []StoredEntry) (over bo
 		j.bare = true
 		return false, nil
 	case s.nothing(j):
-		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: greeting(in)})
+		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: Greeting(in)})
 	case unread:
 		return true, s.notice(j, ending{how: EndNoticed, sev: loop.SeverityInfo, text: strings.Join(got.lines, "\n"), quotes: true})
 	}

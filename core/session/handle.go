@@ -145,7 +145,7 @@ func (s *Stream) screen(ctx context.Context, j *job) (over bool, err error) {
 	case j.first().Oversize:
 		return true, say(s.oversizeText(j.first().Entry))
 	case s.nothing(j) && !callsBelow(j):
-		return true, say(greeting(in))
+		return true, say(Greeting(in))
 	case s.m.cfg.MaxAge > 0 && age > s.m.cfg.MaxAge && !in.At.IsZero():
 		return true, s.tooLate(j, age)
 	}
@@ -207,8 +207,8 @@ func (s *Stream) lookUp(ctx context.Context, j *job, people People) (Author, err
 	}
 }
 
-// greeting helps who only calls the bot.
-func greeting(in Inbound) string {
+// Greeting says how to ask at the place of a message: to who only calls the bot, or comes to it for the first time.
+func Greeting(in Inbound) string {
 	if in.Place == "" {
 		return "Hello! Write your question, and I answer."
 	}

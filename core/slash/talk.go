@@ -76,5 +76,5 @@ func (c *Commands) start(ctx context.Context, cmd session.Command) (session.Effe
 			return session.Effect{Reply: r}, err
 		}
 	}
-	return said("Hello! Write your question, and I answer. `" + cmd.Prefix + "help` says what else you can write."), nil
+	return said(session.Greeting(cmd.In) + " `" + cmd.Prefix + "help` says what else you can write."), nil
 }

@@ -95,8 +95,10 @@ func rows() []row {
 		{names: "link", args: "nonsense", mark: told, says: "That is no link code. `{p}link` makes one, to be written on the other platform.", shared: noLink,
 			alone: true, thread: true},
 		{names: "unlink", mark: told, says: "This chat isn't linked. `{p}link` does that.", thread: true},
-		{names: "start", mark: told, says: "Hello! Write your question, and I answer. `{p}help` says what else you can write."},
-		{names: "start", args: "abc", mark: told, says: "Hello! Write your question, and I answer. `{p}help` says what else you can write."},
+		{names: "start", mark: told, says: "Hello! Write your question, and I answer. `{p}help` says what else you can write.",
+			shared: "Hello! Write your question together with my name, or as a reply to me. `{p}help` says what else you can write."},
+		{names: "start", args: "abc", mark: told, says: "Hello! Write your question, and I answer. `{p}help` says what else you can write.",
+			shared: "Hello! Write your question together with my name, or as a reply to me. `{p}help` says what else you can write."},
 	}
 }
 

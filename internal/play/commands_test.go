@@ -26,7 +26,7 @@ func commands() []during {
 		{command: "usage", now: true, says: "? - This conversation: 0 tokens in 0 answers\\n…"},
 		{command: "whoami", now: true, says: "? - You: `slack:…`…"},
 		{command: "export", now: true, says: "! [conversation-2000-01-01.md] **Ana**, 2000-01-01 00:00\\n\\none…"},
-		{command: "start", now: true, says: "! Hello! Write your question, and I answer. `!help` says what else you can write."},
+		{command: "start", now: true, says: "! Hello! Write your question together with my name, or as a reply to me. `!help` says what else you can write."},
 		{command: "frobnicate", now: true, says: "? I don't know `!frobnicate`. `!help` lists what you can write."},
 		{command: "stop", now: true, says: "! Stopped. `!retry` asks again.", twice: "! Nothing is being answered here.", ends: "1 noticed, 1 withdrawn"},
 		{command: "cancel", now: true, says: "! Stopped. `!retry` asks again.", twice: "! Nothing is being answered here.", ends: "1 noticed, 1 withdrawn"},
