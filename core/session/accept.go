@@ -69,6 +69,9 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 	if err != nil || state == EntryEnded {
 		return Entry{}, IgnoredAmbient, err
 	}
+	if told, err := m.toldAbove(ctx, in); told || err != nil {
+		return Entry{}, IgnoredAmbient, err
+	}
 	in.Followed = state == EntryOpen && in.Call == CallAmbient
 	e = Entry{ID: in.ID(), Inbound: in, State: state, Loose: loose}
 	if ignored := m.admit(&e, p.Policy); ignored != "" {
@@ -81,6 +84,19 @@ func (m *Manager) judge(ctx context.Context, in Inbound) (e Entry, ignored strin
 		return e, "", nil
 	}
 	return e, "", m.notePlace(ctx, in, e.Refusal != "")
+}
+
+// toldAbove reports whether the platform has told of a message already, as one that stands above a question: it is context once. Such a message
+// was nobody's when it came, and comes again.
+func (m *Manager) toldAbove(ctx context.Context, in Inbound) (bool, error) {
+	if in.Message == "" || in.Call != CallAmbient {
+		return false, nil
+	}
+	if _, told, err := m.cfg.Store.Message(ctx, in.Address, in.Message); !told || err != nil {
+		return false, err
+	}
+	_, known, err := m.cfg.Store.Entry(ctx, in.ID())
+	return !known, err
 }
 
 // admit asks who may talk to the bot. A message of somebody who is refused is kept unread, with the refusal; one that isn't even answered

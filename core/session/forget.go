@@ -13,18 +13,6 @@ import (
 	"orebot/core/observe"
 )
 
-// spaceForgotten holds a grave for each conversation that is being deleted, by the thread that goes on in its place.
-const spaceForgotten = "forgotten"
-
-// grave says what is to be deleted. It is durable before anything is, and goes last: a deletion that a crash has cut off goes on at
-// the next start.
-type grave struct {
-	Threads   []ledger.ThreadID `json:"threads"`
-	Addresses []Address         `json:"addrs"`
-	Command   Inbound           `json:"cmd"`            // without its content: what was written before it goes
-	Only      bool              `json:"only,omitempty"` // no more than what the threads' own messages said
-}
-
 // forgetAll lets a conversation be deleted, with those before it at its addresses. One Batch unbinds them, drops what is due, and
 // writes the grave; the line that says so is the first record of the thread that goes on there.
 func (s *Stream) forgetAll(j *job, eff Effect) error {
@@ -64,10 +52,9 @@ func (s *Stream) burial(j *job, fresh ledger.ThreadID, e ending) (b Batch, place
 	}
 	g.take(was[j.addr].Binding)
 	for _, a := range places {
-		if a == j.addr {
-			was[a].unbind(&b, a, fresh, last)
-		} else {
-			was[a].uproot(&b, a, fresh, last, g.Threads)
+		was[a].uproot(&b, a, fresh, last, g.Threads)
+		if a == j.addr { // somebody has just written there
+			b.Bindings[len(b.Bindings)-1].Binding.Gone = false
 		}
 	}
 	g.Addresses = places
@@ -83,21 +70,6 @@ func (s *Stream) burial(j *job, fresh ledger.ThreadID, e ending) (b Batch, place
 	return b, places, err
 }
 
-// take notes the conversations that an address has had. What was another place's isn't among them, nor what it returns to after a link.
-func (g *grave) take(b Binding) {
-	ids := slices.Concat(b.Back, b.Left)
-	for _, leg := range b.Before {
-		if !leg.Guest && (b.Own == nil || leg.Thread != b.Own.Thread) {
-			ids = append(ids, leg.Thread)
-		}
-	}
-	for _, id := range ids {
-		if !slices.Contains(g.Threads, id) {
-			g.Threads = append(g.Threads, id)
-		}
-	}
-}
-
 // unbind binds an address to a fresh thread, of which it is shown what there is up to last, and of the old ones nothing more.
 func (st AddressState) unbind(b *Batch, a Address, fresh ledger.ThreadID, last ledger.Seq) {
 	next := Binding{Thread: fresh, From: 1, Own: st.Binding.Own, MovedTo: st.Binding.MovedTo, Leg: st.Binding.Leg + 1}
@@ -106,8 +78,8 @@ func (st AddressState) unbind(b *Batch, a Address, fresh ledger.ThreadID, last l
 	b.Cursors = append(b.Cursors, CursorWrite{Address: a, Rev: st.CursorRev, Cursor: Cursor{Seq: 1, Leg: next.Leg}})
 }
 
-// uproot does the same with an address that is linked to the one whose people delete the conversation. Its own earlier conversations
-// stay, and what is still to be shown of them is shown.
+// uproot does the same, but for what isn't deleted: earlier conversations of an address that is linked to the one whose people delete this
+// one, and one that a link has ended or put off. They stay, and what is still to be shown of them is shown.
 func (st AddressState) uproot(b *Batch, a Address, fresh ledger.ThreadID, last ledger.Seq, deleted []ledger.ThreadID) {
 	gone := func(id ledger.ThreadID) bool { return slices.Contains(deleted, id) }
 	old, behind := st.Binding, st.unserved()
@@ -272,34 +244,4 @@ func (m *Manager) hollow(ctx context.Context, g grave, a Address) error {
 		}
 		after = page[len(page)-1].ID.Key
 	}
-}
-
-// holds reports whether an entry belongs to what is deleted. What still waits doesn't: it is for the thread that follows. Nor does what
-// belongs to another conversation, such as one that a linked place had before.
-func (g grave) holds(e Entry) bool {
-	switch {
-	case e.State.Waits():
-		return false
-	case e.Thread != ledger.ThreadID{}:
-		return slices.Contains(g.Threads, e.Thread)
-	case g.Only:
-		return false
-	case e.ID.Address == g.Command.Address:
-		return !before(g.Command, e.Inbound)
-	default:
-		return !e.Inbound.At.After(g.Command.At)
-	}
-}
-
-func (e Entry) hollowed() bool { return e.Deleted && e.Inbound.Text == "" && e.State != EntryHeard }
-
-// hollow returns the entry without anything that somebody wrote.
-func (e Entry) hollow() Entry {
-	if e.State == EntryHeard {
-		e.State = EntryUsed
-	}
-	e.Deleted, e.Asides, e.Notice, e.Over = true, nil, "", ""
-	in := &e.Inbound
-	in.Text, in.Attachments, in.Quotes, in.Mentions, in.ReplyURL, in.Author.Name, in.Author.Handle = "", nil, nil, nil, "", "", ""
-	return e
 }

@@ -94,3 +94,39 @@ func TestAConversationThatFollowsAnotherAsksForNoHistory(t *testing.T) {
 		})
 	}
 }
+
+// What the platform has told of, as standing above a question, is context once: that it comes again itself, as after a restart, adds nothing, and
+// its edit and its deletion change what was told.
+func TestWhatWasToldAboveIsntHeardAgain(t *testing.T) {
+	for _, who := range []string{"slack:U2", "slack:U1"} { // U1 is alone with the bot then, and what they say is for it
+		t.Run(who, func(t *testing.T) { toldAbove(t, who) })
+	}
+}
+
+func toldAbove(t *testing.T, who string) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		before := msg(room, who, "said before", inRoom(session.CallAmbient, "Bob"))
+		h, p := past{said: []session.Said{{Author: before.Author, Text: before.Text, Message: before.Message}}}, says("ok")
+		b := start(t, mem, p, commanded(mem), recalling(&h))
+		for range 2 {
+			if r := b.accept(before); r.Ignored != session.IgnoredAmbient {
+				t.Errorf("the receipt is %+v", r)
+			}
+			b.accept(msg(room, "slack:U1", "one", inRoom(session.CallMention, "Ann")))
+			synctest.Wait()
+		}
+		b.accept(edit(before, "said otherwise"))
+		synctest.Wait()
+		b.accept(msg(room, "slack:U1", "two", inRoom(session.CallMention, "Ann")))
+		synctest.Wait()
+		equal(t, "prompt", p.shown(2), []string{"user said otherwise", "user one", "assistant ok", "user one", "assistant ok", "user two"})
+		b.accept(deletion(before))
+		synctest.Wait()
+		b.accept(msg(room, "slack:U1", "three", inRoom(session.CallMention, "Ann")))
+		synctest.Wait()
+		if got := strings.Join(append(p.shown(3), b.log(room)...), "\n"); strings.Contains(got, "said otherwise") || strings.Contains(got, "said before") {
+			t.Errorf("what was deleted is still there:\n%s", got)
+		}
+		b.stopLife()
+	})
+}

@@ -177,3 +177,22 @@ func TestWhoJoinsABusyConversationWaits(t *testing.T) {
 		b.stopLife()
 	})
 }
+
+// Whoever deletes a linked conversation from the place that has joined it keeps their own: what was still to be shown of that is shown.
+func TestForgetWhereOneHasJoinedKeepsWhatIsDue(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), linking(mem, "dm"))
+		b.speak(tg, "mine")
+		b.speak(dm, "before")
+		b.speak(tg, "/link "+b.code(dm))
+		b.speak(tg, "shared")
+		b.speak(tg, "/forget")
+		b.speak(tg, "/forget yes")
+		equal(t, "Telegram", b.shown(tg), []string{"re: mine", "- Forgotten."})
+		b.speak(tg, "/unlink")
+		b.speak(tg, "/forget")
+		b.speak(tg, "/forget yes")
+		equal(t, "Telegram, once its own is deleted too", b.shown(tg), []string{"- Forgotten.", "- The link has ended: this chat is by itself again.", "- Forgotten."})
+		b.stopLife()
+	})
+}

@@ -10,6 +10,9 @@ import (
 // with returns a turn in which one message says what e says now; nothing, where e is nil. ok is false where the turn doesn't come
 // from that message, or where its share can't be told.
 func (s *Stream) with(t ledger.Turn, id EntryID, e *Entry) (ledger.Turn, bool, error) {
+	if len(t.Entries) == 0 { // the platform has told of the message, as one that stood above a question
+		t.Entries = []string{id.String()}
+	}
 	parts, ok := partsOf(t)
 	i := slices.Index(t.Entries, id.String())
 	if !ok || i < 0 {

@@ -79,11 +79,25 @@ func (m *Manager) retireAt(ctx context.Context, a Address, before time.Time) err
 
 // quiet reads an address; busy says that something waits there to be answered or delivered, which comes first.
 func (m *Manager) quiet(ctx context.Context, a Address) (st AddressState, busy bool, err error) {
-	if st, err = m.cfg.Store.Address(ctx, a); err != nil || st.Due != 0 {
+	if st, err = m.cfg.Store.Address(ctx, a); err != nil {
+		return st, true, err
+	}
+	if owed, err := m.owed(ctx, st); err != nil || owed {
 		return st, true, err
 	}
 	waiting, err := m.cfg.Store.Waiting(ctx, a)
 	return st, len(waiting) > 0, err
+}
+
+// owed reports whether an address is still to be shown something. One that has come to another conversation counts as due until there is a
+// first record for it.
+func (m *Manager) owed(ctx context.Context, st AddressState) (bool, error) {
+	legs, _ := st.Serving()
+	if st.Due == 0 || len(legs) > 1 || st.Cursor.Seq < st.Due {
+		return st.Due != 0, nil
+	}
+	t, _, ok, err := m.cfg.Store.Thread(ctx, legs[0].Thread)
+	return ok && t.Last >= st.Cursor.Seq, err
 }
 
 // retireThread deletes the conversation of an address, with those before it. Its places go on with a fresh one, about which nothing is

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orebot/conduit/conduittest"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 )
@@ -171,5 +172,26 @@ func TestDeathAtEveryCommitOfRetention(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// A place that has come to another conversation, in which nobody has said anything yet, owes nobody anything: what was before it goes in its
+// time.
+func TestRetentionAfterNew(t *testing.T) {
+	for name, commands := range map[string][]string{"new": {"/new"}, "new, twice": {"/new", "two", "/new"}, "back": {"/new", "two", "/undo", "/undo"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				b := start(t, mem, echo(0), commanded(mem), retiring)
+				b.tell("secret")
+				first := at(t, mem, dm).Binding.Thread
+				b.tell(commands...)
+				_, stop := delivering(t, mem, mem, "life", &conduittest.Platform{})
+				time.Sleep(month + 4*time.Hour)
+				stop()
+				erased(t, mem, dm, "secret", first)
+				b.ended(b.tell("three")[0], session.EndAnswered)
+				b.stopLife()
+			})
+		})
 	}
 }

@@ -61,13 +61,27 @@ func (c *cast) next() string {
 	return fmt.Sprintf("%06d", c.order)
 }
 
-// address returns that of a place, and the channel it belongs to: none for a place whose name begins with dm.
+// now is behind everything that people have written so far.
+func (c *cast) now() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Sprintf("%06d", c.order)
+}
+
+// address returns that of a place, and the channel it belongs to: none for a place whose name begins with dm. All are Slack's but for dmtg, a
+// private chat on Telegram, and tgroup, a group there.
 func (st *stage) address(place string) (session.Address, string) {
 	if place == "" {
 		place = st.s.header["in"]
 	}
 	if place == "" {
 		place = "dm"
+	}
+	switch place {
+	case "dmtg":
+		return "telegram:8", ""
+	case "tgroup":
+		return "telegram:-100", "telegram:-100"
 	}
 	if strings.HasPrefix(place, "dm") {
 		return session.Address("slack:T1/" + place), ""
@@ -82,6 +96,7 @@ func (st *stage) message(l line) (in session.Inbound, fate string, err error) {
 	if a, ok := st.people[l.who]; ok {
 		in.Author = a
 	}
+	in.Author.ID = in.Address.Conduit() + ":" + l.who
 	in.Order = st.cast.next()
 	in.Key, in.Message, in.At = "k"+in.Order, "m"+in.Order, time.Now()
 	st.word(&in, l.rest)

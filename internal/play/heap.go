@@ -93,10 +93,11 @@ func (r lateText) Part(it conduit.Item, offset int, how conduit.Shape) (conduit.
 	return p, err
 }
 
-// finder is what a platform with a look-up is.
+// finder is what a platform with a look-up is, on which messages can be changed.
 type finder interface {
 	conduit.Poster
 	conduit.Finder
+	conduit.Reviser
 }
 
 var errDead = errors.New("play: the process is dead")
@@ -126,6 +127,22 @@ func (m mouth) Find(ctx context.Context, a session.Address, it conduit.Item, off
 		return nil, false, errDead
 	}
 	return m.finder.Find(ctx, a, it, offset)
+}
+
+// Change implements conduit.Reviser.
+func (m mouth) Change(ctx context.Context, a session.Address, message string, it conduit.Item, p conduit.Part) error {
+	if m.l.store.isDead() {
+		return errDead
+	}
+	return m.finder.Change(ctx, a, message, it, p)
+}
+
+// Remove implements conduit.Reviser.
+func (m mouth) Remove(ctx context.Context, a session.Address, message string) error {
+	if m.l.store.isDead() {
+		return errDead
+	}
+	return m.finder.Remove(ctx, a, message)
 }
 
 // shown puts what a place has just been shown on the heap.

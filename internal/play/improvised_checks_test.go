@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing/synctest"
 
 	"orebot/conduit"
@@ -13,9 +14,12 @@ import (
 	"orebot/core/session"
 )
 
-var wordMark, answerMark = regexp.MustCompile(`w\d{4,}`), regexp.MustCompile(`a\d+`)
+var wordMark, answerMark = regexp.MustCompile(`\bw\d{4,}`), regexp.MustCompile(`\ba\d+\b`)
 
 func words(text string) []string { return wordMark.FindAllString(text, -1) }
+
+// marks are the words that people have said, and those of the model's answers.
+func marks(text string) []string { return append(words(text), answerMark.FindAllString(text, -1)...) }
 
 // look waits until nothing moves, and reads the prompts of the calls that have come since the last look.
 func (im *improvised) look() {
@@ -49,26 +53,27 @@ func (g *grave) close(act int) {
 	g.words = nil
 }
 
-// wrongIn says what is wrong with a prompt that was made in an act: words of two places stand in it (promise 6), one stands in it twice
-// (promise 2), or one that was gone before (promise 7). A change of the same act may have come behind the prompt.
+// wrongIn says what is wrong with a prompt that was made in an act: words of two conversations stand in it (promise 6), one stands in it
+// twice (promise 2), or one that was gone before (promise 7). A change of the same act may have come behind the prompt.
 func wrongIn(turns []ledger.Turn, said map[string]*saying, act int) (faults []string) {
 	count := map[string]int{}
-	var at session.Address
+	var at places
 	for _, t := range turns {
 		if t.Role == ledger.RoleSystem {
 			continue
 		}
-		for _, w := range words(shown(t)) {
+		for _, w := range marks(shown(t)) {
 			s := said[w]
 			if s == nil {
-				faults = append(faults, "nobody has said "+w)
+				if wordMark.MatchString(w) {
+					faults = append(faults, "nobody has said "+w)
+				}
 				continue
 			}
-			if at == "" {
-				at = s.a
-			}
-			if s.a != at {
-				faults = append(faults, fmt.Sprintf("%s is of %s, in a prompt of %s", w, s.a, at))
+			if both := at.and(s.hosts()); len(both) == 0 {
+				faults = append(faults, fmt.Sprintf("%s is of %v, in a prompt of %v", w, s.hosts(), at))
+			} else {
+				at = both
 			}
 			if s.shown = true; s.gone > 0 && s.gone < act {
 				faults = append(faults, fmt.Sprintf("%s is gone since act %d, and shown in act %d", w, s.gone, act))
@@ -77,6 +82,9 @@ func wrongIn(turns []ledger.Turn, said map[string]*saying, act int) (faults []st
 				faults = append(faults, w+" stands in a prompt twice")
 			}
 		}
+	}
+	for w := range count {
+		said[w].where.narrow(at)
 	}
 	return faults
 }
@@ -101,8 +109,29 @@ func (im *improvised) judge() {
 	}
 	for _, place := range im.places() {
 		a, _ := im.address(place)
-		for _, f := range wrongAt(im.chat.At(a)) {
+		for _, f := range wrongAt(im.shownAt(a)) {
 			im.fault("%s: %s", a, f)
+		}
+	}
+	im.judgeDelivery()
+	if im.links != nil {
+		im.judgeLinks()
+	}
+}
+
+// judgeDelivery looks for answers that were never shown where they were asked for (promise 1).
+func (im *improvised) judgeDelivery() {
+	for _, s := range im.cast.sent {
+		e, ok, err := im.store.Entry(context.Background(), s.in.ID())
+		if err != nil || !ok || e.End != session.EndAnswered || e.Deleted || im.isRefused(s.in.Address) {
+			continue
+		}
+		if _, _, there, _ := im.store.Thread(context.Background(), e.Thread); !there { // it is forgotten
+			continue
+		}
+		turn := ledger.TurnID{Thread: e.Thread, Seq: e.EndSeq}
+		if !slices.ContainsFunc(im.shownAt(s.in.Address), func(m conduittest.Message) bool { return m.Turn == turn }) {
+			im.fault("%s is answered by %v, and %s was shown nothing of it", s.name, turn, s.in.Address)
 		}
 	}
 }
@@ -125,7 +154,8 @@ func wrongAt(all []conduittest.Message) (faults []string) {
 	last := map[ledger.ThreadID]conduittest.Message{}
 	seen := map[string]string{}
 	for _, m := range all {
-		if l, ok := last[m.Item.Thread]; ok && !follows(m, l) {
+		repeat := strings.Contains(m.Text, conduittest.RepeatLabel)
+		if l, ok := last[m.Item.Thread]; ok && !follows(m, l) && !(repeat && m.Item.Seq == l.Item.Seq && m.Offset == l.Offset) {
 			faults = append(faults, fmt.Sprintf("part %d.%d %q comes behind part %d.%d %q", m.Item.Seq, m.Offset, m.Text, l.Item.Seq, l.Offset, l.Text))
 		}
 		last[m.Item.Thread] = m
@@ -133,7 +163,7 @@ func wrongAt(all []conduittest.Message) (faults []string) {
 			continue
 		}
 		for _, a := range answerMark.FindAllString(m.Text, -1) {
-			if was, ok := seen[a]; ok {
+			if was, ok := seen[a]; ok && !repeat {
 				faults = append(faults, fmt.Sprintf("%s is shown twice: %q, %q", a, was, m.Text))
 			}
 			seen[a] = m.Text

@@ -28,7 +28,7 @@ func TestWrongIn(t *testing.T) {
 		"nothing wrong":    {9, []ledger.Turn{turn(ledger.RoleUser, "w0001"), turn(ledger.RoleAssistant, "a1")}, ""},
 		"a fresh change":   {3, []ledger.Turn{turn(ledger.RoleUser, "w0002")}, ""},
 		"gone":             {4, []ledger.Turn{turn(ledger.RoleUser, "w0002")}, "w0002 is gone since act 3"},
-		"another place":    {9, []ledger.Turn{turn(ledger.RoleUser, "w0001"), turn(ledger.RoleUser, "w0003")}, "w0003 is of slack:T1/C1/t1"},
+		"another place":    {9, []ledger.Turn{turn(ledger.RoleUser, "w0001"), turn(ledger.RoleUser, "w0003")}, "w0003 is of [slack:T1/C1/t1]"},
 		"twice":            {9, []ledger.Turn{turn(ledger.RoleUser, "w0001"), turn(ledger.RoleUser, "[Ana]: w0001")}, "w0001 stands in a prompt twice"},
 		"nobody's":         {9, []ledger.Turn{turn(ledger.RoleUser, "w0004")}, "nobody has said w0004"},
 		"a model's system": {9, []ledger.Turn{turn(ledger.RoleSystem, "w0002 w0003 w0004")}, ""},

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"orebot/conduit"
+	"orebot/conduit/conduittest"
 	"orebot/core/session"
 )
 
@@ -23,10 +25,19 @@ type notebook struct {
 	faults  []string
 	visible map[session.Address]session.Presence // that people see now
 	graved  map[string]bool                      // messages that were answered "Forgotten."
+	journal map[session.Address][]post           // in order, as they were when they were posted
+	refused map[session.Address]bool             // even the note in the place of a part
+}
+
+// post is what a place was shown.
+type post struct {
+	conduittest.Message
+	act int
 }
 
 func newNotebook(began time.Time) *notebook {
-	return &notebook{began: began, visible: map[session.Address]session.Presence{}, graved: map[string]bool{}}
+	return &notebook{began: began, visible: map[session.Address]session.Presence{}, graved: map[string]bool{},
+		journal: map[session.Address][]post{}, refused: map[session.Address]bool{}}
 }
 
 // note adds a line, with its time.
@@ -67,6 +78,12 @@ func (im *improvised) posted(a session.Address) error {
 	all := im.chat.At(a)
 	m := all[len(all)-1]
 	im.note("    bot@%s (%v %d.%d): %q", a, m.Item.Kind, m.Item.Seq, m.Offset, m.Text)
+	if m.Item.Kind == conduit.Answer {
+		im.past.put(a, session.Said{Own: true, Text: m.Text, Message: m.ID, Order: im.cast.now()})
+	}
+	im.mu.Lock()
+	im.journal[a] = append(im.journal[a], post{m, im.acts})
+	im.mu.Unlock()
 	if m.Item.Kind == conduit.Notice && strings.HasSuffix(m.Text, "Forgotten.") {
 		im.mu.Lock()
 		im.graved[m.Item.ReplyTo] = true
@@ -92,15 +109,22 @@ type logKeeper struct {
 	l *life
 }
 
-// drawnErrors are what a model that panics and fails, posts that are refused and kills leave in the log, and a conversation that is
-// forgotten while something else writes to its messages: what conflicts is read again.
-var drawnErrors = []string{"thread read again", "panic in a turn", "turn given up", "turn failed", "provider: ", "part can't be shown", "note refused"}
+// drawnErrors are what a model that panics and fails and kills leave in the log, and posts that are refused: three times in a row, and
+// nothing of a part can be shown there, not even the note in its place.
+var drawnErrors = []string{"panic in a turn", "turn given up", "turn failed", "provider: ", "platform: refused (malformed)", "platform: refused (too big)"}
+
+var addressMark = regexp.MustCompile(`address=(\S+)`)
 
 // Write implements io.Writer.
 func (k logKeeper) Write(p []byte) (int, error) {
 	drawn := slices.ContainsFunc(drawnErrors, func(s string) bool { return strings.Contains(string(p), s) })
 	if !drawn && !k.l.store.isDead() {
 		k.fault("log: %s", p)
+	}
+	if a := addressMark.FindSubmatch(p); a != nil && strings.Contains(string(p), "note refused") {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.refused[session.Address(a[1])] = true
 	}
 	return len(p), nil
 }

@@ -13,7 +13,15 @@ func (im *improvised) pick(all ...string) string { return all[im.rng.IntN(len(al
 
 // where draws a place and somebody who writes there.
 func (im *improvised) where() (place, who string) {
-	switch im.rng.IntN(4) {
+	n := 4
+	if im.links != nil {
+		n = 7
+	}
+	switch im.rng.IntN(n) {
+	case 4:
+		return "dmtg", "ana"
+	case 5, 6:
+		return "tgroup", im.pick("ana", "ben", "ada")
 	case 0:
 		return "dm", "ana"
 	case 1:
@@ -25,12 +33,18 @@ func (im *improvised) where() (place, who string) {
 }
 
 // places are all that where draws.
-func (im *improvised) places() []string { return []string{"dm", "dmben", "t1", "t2"} }
+func (im *improvised) places() []string {
+	all := []string{"dm", "dmben", "t1", "t2"}
+	if im.links != nil {
+		all = append(all, "dmtg", "tgroup")
+	}
+	return all
+}
 
 // word is a new one, for an address.
 func (im *improvised) word(a session.Address) *saying {
 	im.words++
-	s := &saying{word: fmt.Sprintf("w%04d", im.words), a: a}
+	s := &saying{word: fmt.Sprintf("w%04d", im.words), a: a, where: im.links.appear(a)}
 	im.said[s.word] = s
 	return s
 }
@@ -61,7 +75,7 @@ func (im *improvised) talk() {
 }
 
 // writes hands a person's message over. s is the word in it, nil where it has none.
-func (im *improvised) writes(who, place, text string, s *saying, notes []string) session.Inbound {
+func (im *improvised) writes(who, place, text string, s *saying, notes []string, then ...func()) session.Inbound {
 	in, _, err := im.message(line{who: who, place: place, rest: text, notes: notes})
 	if err != nil {
 		im.fault("%v", err)
@@ -78,8 +92,12 @@ func (im *improvised) writes(who, place, text string, s *saying, notes []string)
 	}
 	im.hand(in, func(r session.Receipt) {
 		im.received(in.Key, r)
+		im.past.add(in)
 		if s != nil {
 			s.heard = im.acts
+		}
+		for _, f := range then {
+			f()
 		}
 	})
 	return in
@@ -151,6 +169,7 @@ func (im *improvised) edit() {
 		return
 	}
 	s, in := im.word(old.in.Address), im.change(old, session.SignalEdit)
+	s.where = was.where
 	text := s.word
 	if old.in.Call == session.CallMention {
 		text = "@bot " + text
@@ -161,7 +180,10 @@ func (im *improvised) edit() {
 	im.newest[old.in.Key] = s
 	im.stage.word(&in, text)
 	im.note("edit %s: %s", old.name, text)
-	im.hand(in, func(session.Receipt) { was.gone, s.heard = im.acts, im.acts })
+	im.hand(in, func(session.Receipt) {
+		was.gone, s.heard = im.acts, im.acts
+		im.past.change(in.Address, in.Target, in.Text)
+	})
 }
 
 // remove lets somebody delete a message.
@@ -175,6 +197,7 @@ func (im *improvised) remove() {
 	im.note("delete %s", old.name)
 	was := im.newest[old.in.Key]
 	im.hand(in, func(session.Receipt) {
+		im.past.change(in.Address, in.Target, "")
 		if was != nil {
 			was.taken, was.gone = true, im.acts
 		}
@@ -203,21 +226,22 @@ func (im *improvised) command() {
 	place, who := im.where()
 	im.orders(who, place, im.pick("stop", "stop", "stop", "retry", "retry", "undo", "undo", "new", "new", "model big", "model m", "model nope",
 		"system Be w.", "system reset", "think low", "think show", "compact", "mute", "follow", "help", "status", "usage", "whoami", "export",
-		"forget", "forget yes", "link", "unlink", "models"))
+		"forget", "forget yes", "link", "unlink", "link history 3", "models"))
 }
 
-func (im *improvised) orders(who, place, command string) session.Inbound {
-	command = "!" + command
+func (im *improvised) orders(who, place, command string, then ...func()) session.Inbound {
+	word, _, _ := strings.Cut(command, " ")
+	text := "!" + command
 	if strings.HasPrefix(place, "t") {
-		command = "@bot " + command
+		text = "@bot " + text
 	}
-	return im.writes(who, place, command, nil, nil)
+	return im.writes(who, place, text, nil, nil, append(then, func() { im.links.heed(word, im.acts) })...)
 }
 
 // forget lets somebody delete a conversation who may, and confirm it.
 func (im *improvised) forget() {
 	place := im.pick(im.places()...)
-	who := map[string]string{"dm": "ana", "dmben": "ben"}[place]
+	who := map[string]string{"dm": "ana", "dmben": "ben", "dmtg": "ana"}[place]
 	if who == "" {
 		who = "ada"
 	}
@@ -226,7 +250,7 @@ func (im *improvised) forget() {
 	a, _ := im.address(place)
 	g := &grave{a: a}
 	for _, s := range im.said {
-		if s.a == a && s.shown {
+		if s.a == a && s.shown && !im.links.ever(a) { // of places that were linked, it isn't known what belongs to which conversation
 			g.words = append(g.words, s)
 		}
 	}

@@ -47,15 +47,17 @@ type improvised struct {
 	fates   map[string]fate    // by a message's key
 	graves  []*grave
 	seen    map[*call]bool
+	links   *links // nil: there is one platform only
 }
 
-// saying is a word that stands in one message, and in no other.
+// saying is a word that stands in one message, or in one answer, and in no other.
 type saying struct {
 	word  string
 	a     session.Address
 	heard int  // the act in which its message, or the edit that brought it, was accepted; 0: not yet
 	gone  int  // the act in which it was edited away, deleted or forgotten; 0: it stands
 	shown bool // to the model
+	where *whereabouts
 	taken bool // its message is deleted: no edit of it counts any more
 }
 
@@ -115,6 +117,9 @@ func newImprovised(t *testing.T, seed uint64) (*improvised, error) {
 		stage: st, notebook: newNotebook(st.begun), rng: rng, said: map[string]*saying{}, newest: map[string]*saying{},
 		fates: map[string]fate{}, seen: map[*call]bool{},
 	}
+	if rng.IntN(2) == 0 {
+		im.links = newLinks()
+	}
 	st.logger, st.signs = im.logger, im.signer
 	st.chat.After = im.posted
 	return im, nil
@@ -142,6 +147,8 @@ func (im *improvised) act() {
 		im.raise()
 	}
 	switch n := im.rng.IntN(100); {
+	case n < 5 && im.links != nil:
+		im.link()
 	case n < 28:
 		im.talk()
 	case n < 34:
@@ -172,6 +179,7 @@ func (im *improvised) act() {
 func (im *improvised) settle() {
 	time.Sleep(beat)
 	im.look()
+	im.rest()
 }
 
 // finish lets everything come to its end: the model and the tool answer whatever they are asked, over two restarts, and then an hour passes.

@@ -71,6 +71,7 @@ func (im *improvised) reply(c *call, what string) {
 		return
 	}
 	im.note("model: %s   [asked: %v]", what, words(c.read()))
+	im.answered(c, what)
 	if im.s.header["tokens"] != "" {
 		r.count(c)
 	}

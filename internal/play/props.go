@@ -120,13 +120,15 @@ type archive struct {
 	said map[session.Address][]session.Said
 }
 
+func newArchive() *archive { return &archive{said: map[session.Address][]session.Said{}} }
+
 // Before implements session.Historian.
 func (h *archive) Before(_ context.Context, in session.Inbound, limit int) ([]session.Said, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var out []session.Said
 	for _, s := range h.said[in.Address] {
-		if s.Order < in.Order {
+		if s.Order < in.Order && s.Text != "" {
 			out = append(out, s)
 		}
 	}
@@ -134,7 +136,21 @@ func (h *archive) Before(_ context.Context, in session.Inbound, limit int) ([]se
 }
 
 func (h *archive) add(in session.Inbound) {
+	h.put(in.Address, session.Said{Author: in.Author, Text: in.Text, Message: in.Message, Order: in.Order})
+}
+
+func (h *archive) put(a session.Address, s session.Said) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said[in.Address] = append(h.said[in.Address], session.Said{Author: in.Author, Text: in.Text, Message: in.Message, Order: in.Order})
+	h.said[a] = append(h.said[a], s)
+}
+
+// change makes a message say something else; nothing: it isn't there any more.
+func (h *archive) change(a session.Address, message, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.said[a], func(s session.Said) bool { return s.Message == message })
+	if i >= 0 {
+		h.said[a][i].Text = text
+	}
 }

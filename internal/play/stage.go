@@ -52,6 +52,7 @@ type stage struct {
 
 	logger func(*life) *slog.Logger      // of a life; nil: what it logs is discarded
 	signs  func(*life) session.Presenter // of a life; nil: signs are lines of the play
+	tells  session.Historian             // nil: past
 }
 
 // life is one life of the process.
@@ -65,7 +66,7 @@ type life struct {
 func newStage(t *testing.T, s *script) (*stage, error) {
 	st := &stage{
 		t: t, s: s, begun: time.Now(), store: storetest.NewMemory(), chat: &conduittest.Platform{}, shelf: newShelf(s.header["models"]),
-		dice: newDice(), blobs: &blobs{kept: map[string][]byte{}}, past: &archive{said: map[session.Address][]session.Said{}},
+		dice: newDice(), blobs: &blobs{kept: map[string][]byte{}}, past: newArchive(),
 		people: map[string]session.Author{}, heap: newHeap(),
 	}
 	if len(st.shelf) == 0 {
@@ -114,27 +115,35 @@ func (st *stage) start() error {
 		return err
 	}
 	l.manager = session.New(cfg)
-	couriers, err := st.couriers(l, cfg.Life)
-	if err != nil {
-		return err
+	var posts []*conduit.Couriers
+	for _, platform := range []string{"slack", "telegram"} {
+		c, err := st.couriers(l, platform, cfg.Life)
+		if err != nil {
+			return err
+		}
+		l.manager.Listen(conduit.Kinds(), c.Hear)
+		posts = append(posts, c)
 	}
-	l.manager.Listen(conduit.Kinds(), couriers.Hear)
 	st.life = l
-	st.live(l, couriers)
+	st.live(l, posts)
 	return nil
 }
 
 // live runs a life until it is stopped, where it delivers what there is, or dies, where nothing more happens.
-func (st *stage) live(l *life, couriers *conduit.Couriers) {
+func (st *stage) live(l *life, couriers []*conduit.Couriers) {
 	var ctx context.Context
 	ctx, l.stop = context.WithCancel(context.Background())
 	posting, end := context.WithCancel(context.Background())
 	var posts sync.WaitGroup
-	posts.Go(func() { st.check("couriers", l, couriers.Run(posting)) })
+	for _, c := range couriers {
+		posts.Go(func() { st.check("couriers", l, c.Run(posting)) })
+	}
 	st.ended.Go(func() {
 		st.check("manager", l, l.manager.Run(ctx))
 		settle, done := context.WithTimeout(context.Background(), 3*time.Second)
-		couriers.Settle(settle)
+		for _, c := range couriers {
+			c.Settle(settle)
+		}
 		done()
 		end()
 		posts.Wait()
@@ -157,22 +166,26 @@ func (st *stage) check(what string, l *life, err error) {
 	}
 }
 
-func (st *stage) couriers(l *life, name string) (*conduit.Couriers, error) {
+// couriers are those of one platform. Only Slack can be asked what was posted.
+func (st *stage) couriers(l *life, platform, name string) (*conduit.Couriers, error) {
 	limit, err := st.s.number("limit", 4000)
 	if err != nil {
 		return nil, err
 	}
 	poster := mouth{st, l, st.chat.Finding().(finder)}
 	cfg := conduit.Config{
-		Name: "slack", Store: l.store, Lease: l.store, Life: name, Poster: poster,
+		Name: platform, Store: l.store, Lease: l.store, Life: name, Poster: poster,
 		Renderer: lateText{conduittest.Text{Limit: limit, Words: true}},
 		Rand:     func() float64 { return 0 },
 	}
 	if st.logger != nil {
 		cfg.Logger = st.logger(l)
 	}
-	if st.s.header["finder"] == "no" {
-		cfg.Poster = struct{ conduit.Poster }{poster}
+	if st.s.header["finder"] == "no" || platform != "slack" {
+		cfg.Poster = struct {
+			conduit.Poster
+			conduit.Reviser
+		}{poster, poster}
 	}
 	return conduit.New(cfg)
 }
@@ -201,10 +214,13 @@ func (st *stage) config(l *life) (session.Config, error) {
 		SlowNotice: slow, MaxConcurrent: concurrent, RetryFor: 2 * time.Minute, MaxAge: 6 * time.Hour, ShutdownGrace: grace,
 		CompactAt: compact, Limits: limits,
 		OneByOne: h["queue"] == "fifo", Vision: st.shelf.vision, Life: fmt.Sprintf("life %d", st.lives),
-		Platforms: map[string]session.Platform{"slack": {
-			Policy: access.Policy{Mode: access.Members, AnyPlace: true, Bots: h["bots"] == "yes"}, Follow: h["follow"] != "no", Prefix: "!",
-			Fetcher: files(st.s.files), Historian: st.past, Presenter: st.presenter(l),
-		}},
+		Platforms: map[string]session.Platform{
+			"slack": {
+				Policy: access.Policy{Mode: access.Members, AnyPlace: true, Bots: h["bots"] == "yes"}, Follow: h["follow"] != "no", Prefix: "!",
+				Fetcher: files(st.s.files), Historian: st.historian(), Presenter: st.presenter(l),
+			},
+			"telegram": {Policy: access.Policy{Mode: access.Open, AnyPlace: true}, Prefix: "!", Fetcher: files(st.s.files), Presenter: st.presenter(l)},
+		},
 	}
 	if st.logger != nil {
 		cfg.Logger = st.logger(l)
@@ -215,6 +231,13 @@ func (st *stage) config(l *life) (session.Config, error) {
 	return cfg, errors.Join(err1, err2, err3, err4, err5, err6)
 }
 
+func (st *stage) historian() session.Historian {
+	if st.tells != nil {
+		return st.tells
+	}
+	return st.past
+}
+
 func (st *stage) presenter(l *life) session.Presenter {
 	if st.signs != nil {
 		return st.signs(l)
@@ -222,9 +245,10 @@ func (st *stage) presenter(l *life) session.Presenter {
 	return gestures{st, l}
 }
 
-// linking is a stage with another platform behind it, on which nobody is.
+// linking tells how the two platforms are linked.
 func linking(enabled string) slash.Link {
 	return slash.Link{Enabled: enabled, Ways: map[string]func(string) string{
+		"slack":    func(code string) string { return "write `!link " + code + "` to me in Slack" },
 		"telegram": func(code string) string { return "write `/link " + code + "` to me in Telegram" },
 	}}
 }
