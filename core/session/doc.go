@@ -23,12 +23,12 @@
 //	the other ports      ports (People, Namer, Presenter, Fetcher, Blobs, Historian), command (Commander), admin (Guard)
 //	Streams              manager, wake, stream (work), next (which job), lose (reads again); apart, beside (what runs or is told beside)
 //	what is one turn     group, joining, together, whole
-//	a job, on its way    handle (screen, answer); above (gather), recount, attach, textfile, names, prompt; submit
+//	a job, on its way    handle (screen, answer); above (gather), heard, recount, attach, textfile, names, prompt; submit
 //	a job, answered      converse (the Pattern), state (append, finish), reasoning, outdated (a prompt that a change made old)
 //	a job, otherwise     failure, blame (whose fault it is), end (notice), old (too late), stranger, dismiss, drop
 //	live state           hydrate, window, usage
 //	the model's window   fit; compact, compact_when, compact_room, compact_again (summaries, and what changes reach them), rewind
-//	commands             command_run, command_stop, command_new; forget, retire; link, unlink (several addresses in one thread)
+//	commands             command_run, command_stop, command_new; forget, grave, retire; link, unlink (several addresses in one thread)
 //	edits, deletions     signal (which message is meant), change (what becomes of it), retell (its share of a turn), follow (at linked places)
 //	the model's door     gate (people take turns), spare (calls that nobody waits for)
 //	signs                presence (pumps), signing (what is shown of a job), foresee (what a sign leaves is stored before it)
