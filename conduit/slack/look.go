@@ -41,9 +41,15 @@ const (
 	marksOf    = 50  // entries read of each
 )
 
-// known lists the conversations that hold entries, with all that is known of them.
+// known lists the conversations that hold entries, as far as all of them is known. A life before this one may have ended before it had
+// looked for what it missed, with newer entries there already: so the last hour is looked at again, but for what stands before the
+// first entry.
 func (m *missed) known(ctx context.Context) ([]mark, error) {
-	return marksIn(ctx, m.s.cfg.Store, func([]session.StoredEntry) (string, bool) { return "", true })
+	sure := stampOf(time.Now().Add(-missedAgain))
+	return marksIn(ctx, m.s.cfg.Store, func(entries []session.StoredEntry) (string, bool) {
+		first := slices.MinFunc(entries, func(a, b session.StoredEntry) int { return cmp.Compare(a.Inbound.Order, b.Inbound.Order) })
+		return max(sure, first.Inbound.Order), true
+	})
 }
 
 // marksIn lists the conversations that hold entries. until says, of a conversation's entries, up to where they were heard live; "" is

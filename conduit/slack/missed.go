@@ -15,6 +15,8 @@ const (
 	missedTime = 20 * time.Minute        // for one round; what isn't looked at by then isn't
 	missedMost = 50                      // messages of a thread
 	missedSlop = time.Minute             // events may be that late
+
+	missedAgain = time.Hour // before a start: what came in then may be newer than what is missing
 )
 
 // missed looks for what was said while nobody listened, since Socket Mode keeps nothing for a client that is away, and Slack sends again
@@ -33,7 +35,7 @@ type missed struct {
 
 func newMissed(s *Slack) *missed { return &missed{s: s, wake: make(chan struct{}, 1)} }
 
-// begin notes, before anything can come in, how far each conversation is known: whatever is newer was missed.
+// begin notes, before anything can come in, how far each conversation is known: whatever is newer may have been missed.
 func (m *missed) begin(ctx context.Context) {
 	if m.s.cfg.CatchUp <= 0 {
 		return

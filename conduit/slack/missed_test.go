@@ -77,6 +77,35 @@ func TestCatchUpAfterRestart(t *testing.T) {
 	})
 }
 
+// A life that ends before it has looked for what it missed leaves newer entries behind; the next one finds what lies between them, once.
+// Report 55.
+func TestCatchUpOutlivesAStartThatIsCutShort(t *testing.T) {
+	inLate(t, forgetful(), func(t *testing.T, r *rig) {
+		ann := r.AddUser("ann")
+		dm, ch := r.OpenDM(ann), r.AddChannel("dev", ann, "UBOT")
+		r.met()
+		r.say(ann, dm, "before")
+		root := r.say(ann, ch, "@orebot root")
+		r.end()
+		r.Say(ann, dm, "missed")
+		r.Say(ann, ch, "missed too", simslack.InThread(root))
+		time.Sleep(10 * time.Minute)
+		r.start()
+		if err := r.WaitConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.Say(ann, dm, "live")
+		r.Say(ann, ch, "live too", simslack.InThread(root))
+		time.Sleep(missedCalm - time.Second)
+		r.end()
+		r.met()
+		got := r.model.asked()
+		if slices.Sort(got); !slices.Equal(got, []string{"before", "live", "live too", "missed", "missed too", "root"}) {
+			t.Errorf("answered: %q", got)
+		}
+	})
+}
+
 // TestCatchUpAfterAGap is FS 55 for a connection that breaks: three messages while it is down, three answers, and no other one when their
 // redelivery comes all the same. Fact A1.18; report 55.
 func TestCatchUpAfterAGap(t *testing.T) {

@@ -66,7 +66,7 @@ func TestStatusTexts(t *testing.T) {
 		"is loading the model, can take minutes…":           {Activity: session.ActivityLoading},
 		"is using docs__search…":                            {Activity: session.ActivityTool, Detail: "docs__search"},
 		"has two ahead of you; !stop withdraws":             {Activity: session.ActivityQueued, Detail: "2"},
-		"has nobody ahead of you; !stop withdraws":          {Activity: session.ActivityQueued, Detail: "0"},
+		"comes to you next; !stop withdraws":                {Activity: session.ActivityQueued, Detail: "0"},
 		"has 11 ahead of you; !stop withdraws":              {Activity: session.ActivityQueued, Detail: "11"},
 		"has some ahead of you; !stop withdraws":            {Activity: session.ActivityQueued, Detail: "many"},
 		"is still working…":                                 {Activity: session.ActivitySlow},

@@ -23,6 +23,9 @@ func statusOf(s session.Sign) string {
 	name := string(detail[:min(len(detail), 40)])
 	switch s.Activity {
 	case session.ActivityQueued:
+		if s.Next() {
+			return "comes to you next; !stop withdraws"
+		}
 		return "has " + strings.ToLower(s.Ahead()) + " ahead of you; !stop withdraws"
 	case session.ActivityLoading:
 		return "is loading " + orElse(name, "the model") + ", can take minutes…"

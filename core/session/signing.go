@@ -99,6 +99,9 @@ func (s *Stream) signTools(t ledger.Turn) {
 func (s Sign) Line(prefix string) string {
 	switch s.Activity {
 	case ActivityQueued:
+		if s.Next() {
+			return fmt.Sprintf("You are next. `%sstop` withdraws.", prefix)
+		}
 		return fmt.Sprintf("%s ahead of you. `%sstop` withdraws.", s.Ahead(), prefix)
 	case ActivityLoading:
 		if name := strings.Join(strings.Fields(strings.NewReplacer("`", "", "<", "", ">", "", "&", "").Replace(s.Detail)), " "); name != "" {
@@ -110,6 +113,9 @@ func (s Sign) Line(prefix string) string {
 	}
 	return ""
 }
+
+// Next reports whether nobody is in front of who waits.
+func (s Sign) Next() bool { return s.Detail == "0" }
 
 // Ahead says how many are in front of who waits: "Two"; "Some" where that isn't known.
 func (s Sign) Ahead() string {

@@ -21,7 +21,7 @@ import (
 // fail makes the error of a call to h out of a kind and a cause, without secrets.
 func (p *Provider) fail(h *host, model string, kind provider.Kind, cause error) *provider.Error {
 	if r, ok := errors.AsType[*refusal](cause); ok { // so that nothing is left for those who unwrap
-		r.text = short(p.redact.Redact(r.text)) // in this order: half a secret isn't recognised
+		r.text = short(p.redact.Redact(unquoted(r.text))) // in this order: half a secret isn't recognised
 	}
 	return &provider.Error{Kind: kind, Model: model, Host: h.name, Err: p.redact.Error(cause)}
 }
@@ -94,6 +94,18 @@ func errorText(raw json.RawMessage) string {
 		return object.Message
 	}
 	return string(raw)
+}
+
+// unquoted leaves out what a server quotes of the conversation: the call of a tool that it couldn't read, which the model made out of what
+// people wrote ("error parsing tool call: raw='…', err=…"). Such a text belongs in no log.
+func unquoted(text string) string {
+	for _, sign := range []string{"error parsing tool call", "failed to parse function call", "invalid argument format", "failed to parse value for",
+		"invalid object entry"} {
+		if at := strings.Index(text, sign); at >= 0 {
+			return text[:at+len(sign)] + ": …"
+		}
+	}
+	return text
 }
 
 // short makes a text of a stranger fit for one log line.

@@ -48,6 +48,27 @@ func TestEmptyAnswers(t *testing.T) {
 	}
 }
 
+// What the model wrote stands in no error, though servers quote the call of a tool that they couldn't read.
+func TestNoErrorQuotesTheAnswer(t *testing.T) {
+	text := map[string]string{
+		"harmony": `error parsing tool call: raw='{"q": "our secret', err=unexpected end of JSON input`,
+		"olmo":    `failed to parse function call "find(our secret": no closing bracket`,
+		"olmo 2":  "invalid argument format: our secret",
+	}
+	_, p := serve(t, sim.Options{Answer: func(r sim.Request) sim.Reply {
+		name, late, _ := strings.Cut(r.Last(), ", ")
+		return sim.Reply{Chunks: []string{"a ", "b ", "c "}, End: sim.Fail, After: len(late), Error: text[name]}
+	}})
+	for name, want := range text {
+		for _, q := range []string{name, name + ", x"} { // with a status, and in the middle of an answer
+			_, err := ask(t, p, q, models.Spec{})
+			if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), want[:20]) {
+				t.Errorf("%s: %v", q, err)
+			}
+		}
+	}
+}
+
 // Reports 72 and 75: no end of a stream but done is success, and each kind of failure is told apart.
 func TestFailures(t *testing.T) {
 	long := sim.Reply{Raw: &sim.Raw{Status: 200, Body: `{"message":{"content":"` + strings.Repeat("x", 4<<20) + `"}}` + "\n"}}
