@@ -94,26 +94,67 @@ func TestAnAddressThatNobodyTakesInHasItsOwnAgain(t *testing.T) {
 	})
 }
 
-// The ninth place is told that there are eight, and keeps its own conversation.
+// linkUp joins private chats of Telegram to the conversation at dm until it is shown at n places, and checks that each is told so.
+func (b *bench) linkUp(n int) {
+	b.t.Helper()
+	for k := range n - 1 {
+		a := session.Address(fmt.Sprintf("telegram:1%d", k))
+		b.ended(b.speak(a, "/link "+b.code(dm)), session.EndNoticed)
+		if got := b.last(a); !strings.Contains(got, "Linked with") {
+			b.t.Errorf("%s is told %q", a, got)
+		}
+	}
+}
+
+// The ninth place is told that there are eight, and keeps its own conversation. Its code isn't used up by that.
 func TestTheNinthPlace(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		const ninth = session.Address("telegram:17")
 		b := start(t, mem, echo(0), linking(mem, "dm"))
 		b.speak(dm, "hi")
-		for n := range session.MaxLinked {
-			a := session.Address(fmt.Sprintf("telegram:1%d", n))
-			link := b.speak(a, "/link "+b.code(dm))
-			b.ended(link, session.EndNoticed)
-			want := "Linked with"
-			if n == session.MaxLinked-1 {
-				want = "eight places already"
-			}
-			if got := b.last(a); !strings.Contains(got, want) {
-				t.Errorf("place %d is told %q", n+2, got)
+		b.linkUp(session.MaxLinked)
+		code := b.code(dm)
+		for range 2 {
+			b.ended(b.speak(ninth, "/link "+code), session.EndNoticed)
+			if got := b.last(ninth); !strings.Contains(got, "eight places already") || !strings.Contains(got, "write the code again") {
+				t.Errorf("the ninth place is told %q", got)
 			}
 		}
-		b.speak("telegram:17", "mine")
-		if got := b.last("telegram:17"); got != "re: mine" || b.last(dm) == got {
+		b.speak(ninth, "mine")
+		if got := b.last(ninth); got != "re: mine" || b.last(dm) == got {
 			t.Errorf("the ninth place is shown %q, the first %q", got, b.last(dm))
+		}
+		b.speak("telegram:10", "/unlink")
+		b.speak(ninth, "/link "+code)
+		if got := b.last(ninth); !strings.Contains(got, "Linked with") {
+			t.Errorf("with the same code, once there is room: %q", got)
+		}
+		b.stopLife()
+	})
+}
+
+// Of two codes that are written at the same time where there is room for one place, one joins.
+func TestTwoCodesForTheLastPlace(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(10*time.Second), linking(mem, "dm"))
+		b.speak(dm, "hi")
+		time.Sleep(time.Minute)
+		b.linkUp(session.MaxLinked - 1)
+		codes := []string{b.code(dm), b.code(dm)}
+		b.speak(dm, "takes a while") // so that both are used before either is taken in
+		var told []string
+		for k, code := range codes {
+			b.accept(msg(session.Address(fmt.Sprintf("telegram:2%d", k)), "telegram:8", "/link "+code))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for k := range codes {
+			told = append(told, b.last(session.Address(fmt.Sprintf("telegram:2%d", k))))
+		}
+		for _, want := range []string{"Linked with", "eight places already"} {
+			if n := strings.Count(strings.Join(told, "\n"), want); n != 1 {
+				t.Errorf("%d are told %q: %q", n, want, told)
+			}
 		}
 		b.stopLife()
 	})

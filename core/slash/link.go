@@ -38,6 +38,10 @@ type pass struct {
 	Until time.Time    `json:"until"`
 }
 
+// full is said of a code whose conversation has no room now: that is no use of it. Where two codes meet in the last place, the
+// conversation's own worker decides.
+const full = "That conversation is shown at eight places already. Once one of them has left it with `unlink`, write the code again."
+
 // isCode reports whether a text may be a link code.
 func isCode(s string) bool {
 	_, ok := access.ReadLinkCode(s)
@@ -170,6 +174,9 @@ func (c *Commands) usePass(ctx context.Context, cmd session.Command, v session.V
 		return quiet("That code isn't valid. A code is good for ten minutes, and once; `%slink` on the other platform makes one.", cmd.Prefix), nil
 	case p.Join.Thread == v.Thread || p.Join.With.Conduit() == v.Address.Conduit():
 		return quiet("That code is for another platform than %s.", session.PlatformName(v.Address)), nil
+	}
+	if t, _, _, err := c.cfg.Log.Thread(ctx, p.Join.Thread); err != nil || len(t.Addresses) >= session.MaxLinked {
+		return quiet(full), err
 	}
 	p.Join.Open = p.Join.Open || cmd.In.Place != ""
 	return session.Effect{
