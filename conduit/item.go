@@ -14,7 +14,9 @@ import (
 func (c *courier) item(ctx context.Context, rec session.LogRecord) (it Item, ok bool, err error) {
 	switch {
 	case rec.Kind == session.KindTurn && rec.Turn != nil:
-		it, ok, err = c.turn(ctx, *rec.Turn)
+		if it, ok, err = c.turn(ctx, *rec.Turn); err == nil && it.Kind == Attributed {
+			it, err = c.latest(ctx, it, rec.Seq)
+		}
 	case rec.Kind == session.KindEnd && rec.End != nil && c.here(rec.End.To):
 		it, err = c.end(ctx, *rec.End)
 		ok = true

@@ -31,6 +31,33 @@ func (c *courier) outdated(ctx context.Context) error {
 	return nil
 }
 
+// latest gives what somebody wrote elsewhere the wording of its last edit among the records behind it, where it isn't being shown yet:
+// nobody needs to read it in other words first. The edit's own record changes nothing then.
+func (c *courier) latest(ctx context.Context, it Item, seq ledger.Seq) (Item, error) {
+	if cur := c.st.Cursor; cur.Seq == seq && cur.Offset > 0 {
+		return it, nil
+	}
+	recs, err := c.cfg.Store.Log(ctx, c.log.thread, seq+1, overtakers)
+	if err != nil {
+		return it, ctx.Err() // one that can't be decoded says nothing
+	}
+	own := it.Source
+	for _, r := range recs {
+		if u := c.legs[0].Until; u != 0 && r.Seq > u {
+			break
+		}
+		switch {
+		case r.Retold != nil && r.Retold.Turn == seq: // its record was rewritten, and overtakes what was edited before
+			it.Source = own
+		case r.Amendment != nil && r.Amendment.Turn == seq:
+			if arts, err := r.Amendment.Decode(); err == nil {
+				it.Source = ledger.Turn{Artifacts: arts}.Text()
+			}
+		}
+	}
+	return it, nil
+}
+
 // overtaken reports whether a later record changes the same question, so that the one at seq needn't be shown: many edits in a row cost as
 // little as the last one. What was begun is brought to its end.
 func (c *courier) overtaken(ctx context.Context, question, seq ledger.Seq) (bool, error) {

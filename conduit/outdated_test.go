@@ -280,3 +280,65 @@ func TestChangesBehindALegsEndOvertakeNothing(t *testing.T) {
 		b.wantTexts(placeA, "mem:b: two", "left")
 	})
 }
+
+// An edit that comes before its question's copy is posted leaves nothing of the wording before: not while the copy waits, nor across a
+// death; one that takes all of it leaves nothing to post. What has been begun in the old wording is ended in it, and changed then.
+func TestAnEditBeforeTheFirstCopy(t *testing.T) {
+	later := conduittest.Trouble{Err: &conduit.Error{Class: conduit.RetryAfter, After: time.Minute}}
+	for name, c := range map[string]struct {
+		first []conduittest.Trouble // of the posts at placeA
+		now   []string
+		late  bool // the edits come while the first copy waits
+		dies  bool
+		ever  []string
+		want  []string
+	}{
+		"before anybody delivers": {now: []string{"two"}, want: []string{"mem:b: two", "answer"}},
+		"of several, the last":    {now: []string{"two", "three"}, want: []string{"mem:b: three", "answer"}},
+		"while it waits":          {first: []conduittest.Trouble{later}, now: []string{"two"}, late: true, want: []string{"mem:b: two", "answer"}},
+		"between two lives":       {first: []conduittest.Trouble{later}, now: []string{"two"}, late: true, dies: true, want: []string{"mem:b: two", "answer"}},
+		"to nothing":              {now: []string{"two", "~"}, want: []string{"answer"}},
+		"in the middle": {first: []conduittest.Trouble{{}, later}, now: []string{"new"}, late: true,
+			ever: []string{"mem:b: 0123456789", "abcdefghij"}, want: []string{"mem:b: new", "answer"}},
+	} {
+		for _, finds := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, "/", finds), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					b := newLinked(t, finds, "0123456789abcdefghij")
+					b.must(b.w.Answer("answer"))
+					edit := func() {
+						for _, text := range c.now {
+							b.must(b.w.Edit(placeB, 1, text))
+						}
+					}
+					if !c.late {
+						edit()
+					}
+					b.p.Next(placeA, c.first...)
+					texts := ever(b.p)
+					l := b.start("one")
+					time.Sleep(time.Second)
+					if c.dies {
+						b.must(l.stop())
+					}
+					if c.late {
+						edit()
+					}
+					if c.dies {
+						l = b.start("two")
+					} else {
+						l.c.Nudge(placeA)
+					}
+					l.rest(2 * time.Hour)
+					b.wantTexts(placeA, c.want...)
+					b.wantServed(placeA)
+					for _, got := range texts() {
+						if old := strings.Contains(got, "0123") || strings.Contains(got, "abcd"); old && !slices.Contains(c.ever, got) {
+							t.Errorf("%q was shown", got)
+						}
+					}
+				})
+			})
+		}
+	}
+}
