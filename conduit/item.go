@@ -81,6 +81,13 @@ func (c *courier) end(ctx context.Context, e session.EndRecord) (Item, error) {
 	if e.Reply != "" && c.at() == c.a {
 		it.ReplyTo = e.Reply
 	}
+	if err != nil || e.Of.IsZero() {
+		return it, err
+	}
+	of, ok, err := c.entry(ctx, e.Of)
+	if ok {
+		it.asked = &of.Inbound
+	}
 	return it, err
 }
 

@@ -161,9 +161,34 @@ func TestReadersThatAreUnknown(t *testing.T) {
 		b := newBench(t, true)
 		b.must(b.w.Bind(placeA))
 		b.guard(placeA).set(placeA, true, errDown)
-		b.must(b.w.Refusal(placeA, "not you"))
+		b.must(b.w.End(session.EndRecord{To: placeA, Text: "not you", Always: true}))
 		b.start("one").rest(time.Second)
 		b.wantTexts(placeA, "not you")
+	})
+}
+
+// What is about a message of the address itself is judged by that: the answer to it, the line that ends it, and a line beside those. What
+// tells of others isn't, nor an answer to what was asked elsewhere.
+func TestWhatIsOnesOwn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBench(t, true)
+		b.must(b.w.Bind(placeA))
+		own, err := b.w.Ask(placeA, "1")
+		b.must(err)
+		theirs, err := b.w.Ask(placeB, "2")
+		b.must(err)
+		b.must(b.w.Answer("own", theirs, own))
+		b.must(b.w.Notice(placeA, "own end", own))
+		b.must(b.w.End(session.EndRecord{To: placeA, Text: "own beside", Of: own}))
+		b.must(b.w.Answer("theirs", theirs))
+		b.must(b.w.Notice(placeA, "of others"))
+		b.cfg.Reads = func(_ context.Context, _ session.Address, asked *session.Inbound) (bool, error) {
+			return asked != nil && asked.ID() == own, nil
+		}
+		b.cfg.Renderer = conduittest.Text{Limit: 30}
+		b.start("one").rest(time.Hour)
+		b.wantTexts(placeA, "own", "own end", "own beside")
+		b.wantServed(placeA)
 	})
 }
 

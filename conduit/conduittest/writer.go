@@ -94,14 +94,13 @@ func (w *Writer) Turn(t ledger.Turn) error {
 
 // Notice appends an end record for an address.
 func (w *Writer) Notice(to session.Address, text string, ended ...session.EntryID) error {
-	e := session.EndRecord{Entries: ended, To: to, Severity: loop.SeverityInfo, Text: text, Ref: "7f3a", Time: time.Now()}
-	return w.deliver(session.LogRecord{Kind: session.KindEnd, End: &e}, func(a session.Address) bool { return a == to })
+	return w.End(session.EndRecord{Entries: ended, To: to, Severity: loop.SeverityInfo, Text: text, Ref: "7f3a"})
 }
 
-// Refusal appends an end record that tells an address of its access alone.
-func (w *Writer) Refusal(to session.Address, text string) error {
-	e := session.EndRecord{To: to, Severity: loop.SeverityWarn, Text: text, Always: true, Time: time.Now()}
-	return w.deliver(session.LogRecord{Kind: session.KindEnd, End: &e}, func(a session.Address) bool { return a == to })
+// End appends an end record.
+func (w *Writer) End(e session.EndRecord) error {
+	e.Time = time.Now()
+	return w.deliver(session.LogRecord{Kind: session.KindEnd, End: &e}, func(a session.Address) bool { return a == e.To })
 }
 
 // Leave ends what an address sees of the thread with a notice, and binds it to the other writer's thread, as a command for a fresh

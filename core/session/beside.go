@@ -31,6 +31,7 @@ func (s *Stream) besides(j *job) (recs []LogRecord) {
 			recs = append(recs, LogRecord{Kind: KindEnd, End: &EndRecord{
 				To: j.addr, Severity: loop.SeverityInfo, Text: line, Reply: j.last().Inbound.Message, Time: time.Now().UTC(),
 				About: max(j.turn, j.first().Turn), // one that is too old is set aside without having been the job's
+				Of:    e.ID,
 			}})
 		}
 	}

@@ -113,6 +113,9 @@ func (s *Stream) records(j *job, e ending) []LogRecord {
 	if e.sev >= loop.SeverityWarn {
 		rec.Text += " (ref " + rec.Ref + ")"
 	}
+	if e.goesOn {
+		rec.Of = j.first().ID
+	}
 	for _, o := range j.entries {
 		if e.goesOn {
 			break

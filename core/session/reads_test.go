@@ -90,6 +90,37 @@ func (g guests) Person(_ context.Context, _ session.Address, who session.Author)
 	return who, nil
 }
 
+// Every line that a conversation of one place is told names a message of that place: nobody else's business is told there.
+func TestLinesNameWhatTheyAreAbout(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), linking(mem, "dm"))
+		file := func(in *session.Inbound) { in.Attachments = []session.Attachment{{ID: "f", Name: "t.xlsx"}} }
+		b.speak(dm, "what is this?", file)
+		b.speak(dm, "!new and now?")
+		b.speak(dm, "!status")
+		st := at(t, mem, dm)
+		lines := 0
+		for _, id := range append(st.Binding.Back, st.Binding.Thread) {
+			recs, err := mem.Log(t.Context(), id, 1, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range recs {
+				if r.End == nil {
+					continue
+				}
+				if lines++; len(r.End.Entries) == 0 && r.End.Of.Address != dm {
+					t.Errorf("%q is about %v", r.End.Text, r.End.Of)
+				}
+			}
+		}
+		if lines != 3 {
+			t.Errorf("%d lines", lines)
+		}
+		b.stopLife()
+	})
+}
+
 // A line that tells somebody of their access is for them whatever has become of that; no other line is.
 func TestLinesForWhoIsTurnedAway(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {

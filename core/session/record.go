@@ -51,6 +51,7 @@ type EndRecord struct {
 	Private  bool          `json:"private,omitempty"` // for the asker alone, where the platform can do that without losing it
 	File     string        `json:"file,omitempty"`    // Text is the content of a file of this name
 	About    ledger.Seq    `json:"about,omitempty"`   // the question of which Text says something that its author may delete, or the record's own number where its Entries are in no turn; 0: none
+	Of       EntryID       `json:"of,omitzero"`       // the message of To that it is about, where it ends none; zero: it tells of others
 	Always   bool          `json:"always,omitempty"`  // for whoever reads there: it tells of their access alone
 	Time     time.Time     `json:"time"`
 }
