@@ -110,8 +110,9 @@ func TestSpecAndOptions(t *testing.T) {
 	if !reflect.DeepEqual(p.spec, want) {
 		t.Errorf("spec %+v", p.spec)
 	}
-	if got := fmt.Sprint(p.inv.Tools); got != "[{x step []} {y call []} {z step []}]" {
-		t.Errorf("tools %s", got)
+	tools := []provider.Tool{{Name: "x", Description: "step"}, {Name: "y", Description: "call"}, {Name: "z", Description: "step"}}
+	if !reflect.DeepEqual(p.inv.Tools, tools) {
+		t.Errorf("tools %v", p.inv.Tools)
 	}
 	if _, err := s.Turn(t.Context(), nil, models.Spec{}, p); err != nil || p.spec.Model != "default" {
 		t.Errorf("spec %+v, %v", p.spec, err)
