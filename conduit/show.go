@@ -207,7 +207,7 @@ func (c *courier) degrade(ctx context.Context, next int, class Class, err error)
 	f := c.formOf(c.st.Cursor)
 	switch {
 	case f.missing:
-		c.slog.Error("note refused", observe.KeyError, err)
+		c.slog.Error("note refused", observe.KeySeq, uint64(c.st.Cursor.Seq), observe.KeyError, err) // nothing tells people: the operator has to
 		return &shown{from: c.st.Cursor.Offset, next: next}, nil
 	case class == NoFile && !f.inline:
 		f.inline = true

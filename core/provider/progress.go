@@ -30,3 +30,20 @@ func Report(ctx context.Context, p Progress) {
 		f(p)
 	}
 }
+
+type checkKey struct{}
+
+// WithCheck lets a Provider ask, under the context returned, whether a call's prompt may still be sent: f returns nil where it may, and
+// else the error with which the call is to end. f is called from any goroutine and must not block.
+func WithCheck(ctx context.Context, f func() error) context.Context {
+	return context.WithValue(ctx, checkKey{}, f)
+}
+
+// Check is asked before each time that a prompt is sent, such as to a second server after the first has failed: what it shows may have been
+// edited or deleted meanwhile. It returns nil where nobody minds.
+func Check(ctx context.Context) error {
+	if f, ok := ctx.Value(checkKey{}).(func() error); ok {
+		return f()
+	}
+	return nil
+}

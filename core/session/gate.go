@@ -67,9 +67,10 @@ func (g *gate) Invoke(ctx context.Context, st ledger.State, spec models.Spec, ch
 		return err
 	}
 	defer g.leave(who)
-	if outdated(ctx) {
-		return errOutdated
+	if err := upToDate(ctx); err != nil {
+		return err
 	}
+	ctx = provider.WithCheck(ctx, func() error { return upToDate(ctx) })
 	if len(provider.Apply(opts...).Tools) == 0 {
 		budget.Bare(ctx)
 	}

@@ -216,6 +216,10 @@ func (s *Stream) join(j *job) error {
 	case with.Binding.Thread != s.thread || s.live.broken != nil:
 		return s.misjoin(j, notLinked)
 	}
+	// The place of the code may have tried to join another conversation meanwhile, and have this one back: it must miss nothing.
+	if err := s.seat(s.m.turns, s.live, []Address{j.first().Join.With}); err != nil {
+		return &storeError{err}
+	}
 	s.named(j)
 	p := s.m.prefix(j.addr)
 	e := ending{how: EndNoticed, sev: loop.SeveritySuccess, text: "Linked with the conversation on " + PlatformName(j.first().Join.With) +

@@ -1,13 +1,16 @@
 package session_test
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"orebot/conduit/conduittest"
 	"orebot/core/access"
 	"orebot/core/ledger"
 	"orebot/core/session"
@@ -400,6 +403,63 @@ func TestLinkedConversationsRetire(t *testing.T) {
 		b.speak(tg, "/unlink")
 		b.speak(tg, "mine again")
 		equal(t, "Telegram's own", b.log(tg), []string{"user mine again", "assistant re: mine again"})
+		b.stopLife()
+	})
+}
+
+// crossing is a store at which a place comes back to its own conversation while the worker of that takes up the message of another place that
+// is to join it.
+type crossing struct {
+	*storetest.Memory
+	own   ledger.ThreadID
+	link  session.EntryID
+	reads atomic.Int64
+}
+
+func (c *crossing) Entry(ctx context.Context, id session.EntryID) (session.StoredEntry, bool, error) {
+	if id == c.link && c.reads.Add(1) == 2 {
+		time.Sleep(10 * time.Second)
+	}
+	return c.Memory.Entry(ctx, id)
+}
+
+func (c *crossing) Commit(ctx context.Context, b session.Batch, done func(session.Result, error)) {
+	back := func(w session.BindingWrite) bool { return w.Address == dm && w.Binding.Thread == c.own }
+	if !slices.ContainsFunc(b.Bindings, back) {
+		c.Memory.Commit(ctx, b, done)
+		return
+	}
+	go func() {
+		time.Sleep(5 * time.Second)
+		c.Memory.Commit(ctx, b, done)
+	}()
+}
+
+// A place that has tried to join another conversation, in vain, misses nothing of its own, which another place has joined meanwhile.
+func TestAPlaceThatComesBackMissesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		c := &crossing{Memory: mem}
+		b := start(t, c, echo(0), linking(mem, "dm"))
+		b.speak(tg, "mine")
+		b.speak(dm, "before")
+		slacks, telegrams := b.code(dm), b.code(tg)
+		b.speak(tg, "/new")
+		_, stop := delivering(t, mem, mem, "life", &conduittest.Platform{})
+		time.Sleep(time.Second)
+		stop()
+		in := msg(tg, "telegram:8", "/link "+slacks)
+		c.own, c.link = at(t, mem, dm).Binding.Thread, in.ID()
+		b.accept(msg(dm, "slack:U1", "!link "+telegrams))
+		time.Sleep(time.Second)
+		b.accept(in)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		st := at(t, mem, dm)
+		recs, err := mem.Log(t.Context(), st.Binding.Thread, st.Cursor.Seq, 10)
+		if err != nil || st.Binding.Thread != c.own || at(t, mem, tg).Binding.Thread != c.own || len(recs) == 0 || recs[0].End == nil ||
+			!strings.HasPrefix(recs[0].End.Text, "Linked: ") || st.Due == 0 {
+			t.Errorf("what Slack is shown next is %+v (%v), of %+v", recs, err, st)
+		}
 		b.stopLife()
 	})
 }

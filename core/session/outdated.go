@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// errOutdated keeps a call from being made whose prompt shows what was edited or deleted meanwhile: while a tool ran, or while the call
-// waited in line. The prompt is made anew.
+// errOutdated keeps a call from being made whose prompt shows what was edited or deleted meanwhile: while a tool ran, while the call waited in
+// line, or while one model server let it wait before it failed. The prompt is made anew.
 var errOutdated = errors.New("session: something was changed since the prompt was made")
 
 // maxRemade is how many prompts of a job are thrown away: what is edited all the time mustn't keep it from its answer.
@@ -22,7 +22,10 @@ func withChanges(ctx context.Context, j *job) context.Context {
 	return context.WithValue(ctx, outdatedKey{}, j)
 }
 
-func outdated(ctx context.Context) bool {
-	j, ok := ctx.Value(outdatedKey{}).(*job)
-	return ok && j.changed.Load()
+// upToDate returns errOutdated where the prompt of a call under ctx isn't true any more.
+func upToDate(ctx context.Context) error {
+	if j, ok := ctx.Value(outdatedKey{}).(*job); ok && j.changed.Load() {
+		return errOutdated
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"orebot/core/artifact"
 	"orebot/core/ledger"
 	"orebot/core/loop"
+	"orebot/core/provider"
 	"orebot/core/session"
 	"orebot/core/session/storetest"
 )
@@ -103,6 +104,35 @@ func TestEditsWithoutEndHoldUpNoAnswer(t *testing.T) {
 		if got := p.shown(1)[0]; got != "user edited 8" {
 			t.Errorf("the prompt begins with %q", got)
 		}
+		b.stopLife()
+	})
+}
+
+// What is edited while a model server lets a prompt wait isn't shown to the next one: the provider asks before it sends a prompt again.
+func TestAnEditWhileAServerFails(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		var checked []error
+		p := &scripted{answer: func(ctx context.Context, n int, turns []ledger.Turn) ([]artifact.Artifact, error) {
+			if n == 2 {
+				time.Sleep(time.Minute)
+				checked = append(checked, provider.Check(ctx))
+				return nil, checked[1]
+			}
+			checked = append(checked, provider.Check(ctx))
+			return text("ok"), nil
+		}}
+		b := start(t, mem, p)
+		old := b.exchange("my password is hunter2")
+		in := msg(dm, "slack:U1", "two")
+		b.accept(in)
+		time.Sleep(30 * time.Second)
+		b.accept(edit(old, "never mind"))
+		time.Sleep(time.Minute)
+		b.ended(in, session.EndAnswered)
+		if len(checked) != 3 || checked[0] != nil || checked[1] == nil || checked[2] != nil {
+			t.Errorf("checked: %v", checked)
+		}
+		equal(t, "the last prompt", p.shown(2), []string{"user never mind", "assistant ok", "user two"})
 		b.stopLife()
 	})
 }

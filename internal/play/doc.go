@@ -44,8 +44,9 @@
 // and a message that comes to no end.
 //
 // TestImprovised plays what nobody has written: each act is drawn from a seed, and what holds of every play is looked at: each message comes
-// to one end and the sum is right; what is delivered again is known; parts are shown in the log's order, and no answer twice; a prompt has
-// the words of one place, each once, and none that was edited, deleted or forgotten before; no sign is left; and the log has no error but
-// those that the play is the cause of. IMPROVISE=FROM,PLAYS,ACTS plays others, and more. How the goroutines of a play interleave isn't
-// drawn: a seed that fails may pass once more.
+// to one end and the sum is right; each answer is shown; what is delivered again is known; parts are shown in the log's order, and no answer
+// twice; a prompt has the words of one conversation, each once, and none that was edited, deleted or forgotten before; no sign is left; and the
+// log has no error but those that the play is the cause of. In some plays, places on two platforms are linked: none is told what was written
+// there, or misses an answer, and what is taken back goes there too. In others there are two model hosts, which go down and come back.
+// IMPROVISE=FROM,PLAYS,ACTS plays others, and more. How the goroutines of a play interleave isn't drawn: a seed that fails may pass once more.
 package play

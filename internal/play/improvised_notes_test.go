@@ -81,6 +81,9 @@ func (im *improvised) posted(a session.Address) error {
 	if m.Item.Kind == conduit.Answer {
 		im.past.put(a, session.Said{Own: true, Text: m.Text, Message: m.ID, Order: im.cast.now()})
 	}
+	if im.rack != nil && !im.rack.wasSilent() && strings.Contains(m.Text, "model server hasn't answered") {
+		im.fault("a model host is up all the time, and %s is told: %q", a, m.Text)
+	}
 	im.mu.Lock()
 	im.journal[a] = append(im.journal[a], post{m, im.acts})
 	im.mu.Unlock()

@@ -48,6 +48,7 @@ type improvised struct {
 	graves  []*grave
 	seen    map[*call]bool
 	links   *links // nil: there is one platform only
+	rack    *rack  // nil: the model's host is the play's own
 }
 
 // saying is a word that stands in one message, or in one answer, and in no other.
@@ -120,6 +121,10 @@ func newImprovised(t *testing.T, seed uint64) (*improvised, error) {
 	if rng.IntN(2) == 0 {
 		im.links = newLinks()
 	}
+	if rng.IntN(3) == 0 {
+		im.rack = newRack(st.model)
+		st.asks = im.rack.provider
+	}
 	st.logger, st.signs = im.logger, im.signer
 	st.chat.After = im.posted
 	return im, nil
@@ -186,6 +191,9 @@ func (im *improvised) settle() {
 func (im *improvised) finish() {
 	im.acts++
 	im.model.setDown(provider.KindUnknown)
+	if im.rack != nil {
+		im.rack.allUp()
+	}
 	for range 3 {
 		if !im.down() {
 			im.life.store.dieAt(0, false)

@@ -15,7 +15,12 @@ func (im *improvised) answer() string {
 
 // modelActs lets the model do something with one of its calls, or be down, or be back.
 func (im *improvised) modelActs() {
-	if im.rng.IntN(15) == 0 {
+	if im.rack != nil && im.rng.IntN(8) == 0 {
+		host := im.pick("a", "b")
+		im.note("host %s is down: %v", host, im.rack.turn(host))
+		return
+	}
+	if im.rack == nil && im.rng.IntN(15) == 0 {
 		if im.rng.IntN(2) == 0 {
 			im.note("model: is down unreachable")
 			im.model.setDown(provider.KindUnreachable)
@@ -50,6 +55,9 @@ func (im *improvised) drawn() string {
 	case 3:
 		return "says nothing"
 	case 4:
+		if im.rack != nil { // a host says no more
+			return "fails " + im.pick("busy", "refused", "model missing", "incomplete")
+		}
 		return "fails " + im.pick("unreachable", "busy", "timeout", "incomplete", "too long", "refused", "denied", "empty", "model missing", "oddly")
 	case 5, 6:
 		return "calls dice {}"

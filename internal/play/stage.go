@@ -50,9 +50,10 @@ type stage struct {
 	held   []func() error // deliveries to a process that is down
 	posts  atomic.Int64   // until one behind which the process dies; 0: none does
 
-	logger func(*life) *slog.Logger      // of a life; nil: what it logs is discarded
-	signs  func(*life) session.Presenter // of a life; nil: signs are lines of the play
-	tells  session.Historian             // nil: past
+	logger func(*life) *slog.Logger                            // of a life; nil: what it logs is discarded
+	signs  func(*life) session.Presenter                       // of a life; nil: signs are lines of the play
+	tells  session.Historian                                   // nil: past
+	asks   func(l *life, slots int) (provider.Provider, error) // nil: model
 }
 
 // life is one life of the process.
@@ -199,8 +200,9 @@ func (st *stage) config(l *life) (session.Config, error) {
 	grace, err4 := st.s.duration("grace", 20*time.Second)
 	compact, err5 := st.s.share("compact")
 	limits, err6 := st.s.limits()
+	asked, err7 := st.provider(l, concurrent)
 	cfg := session.Config{
-		Store: l.store, Provider: lifeModel{st.model, l.store.dead}, Spec: models.Spec{Model: st.model.usual, NumCtx: cmp.Or(tokens*4/3, 8192)},
+		Store: l.store, Provider: asked, Spec: models.Spec{Model: st.model.usual, NumCtx: cmp.Or(tokens*4/3, 8192)},
 		Pattern:  cognitive.ReAct{MaxRounds: 8},
 		Handlers: []loop.Handler{&tool.Runner{Registry: st.tools, Rounds: 8, Logger: slog.New(slog.DiscardHandler), Output: 1 << 16}},
 		Invoke:   []provider.InvokeOption{st.tools.Offer()},
@@ -228,7 +230,15 @@ func (st *stage) config(l *life) (session.Config, error) {
 	if h["blobs"] != "no" {
 		cfg.Blobs = st.blobs
 	}
-	return cfg, errors.Join(err1, err2, err3, err4, err5, err6)
+	return cfg, errors.Join(err1, err2, err3, err4, err5, err6, err7)
+}
+
+// provider is the model as one life knows it.
+func (st *stage) provider(l *life, slots int) (provider.Provider, error) {
+	if st.asks != nil {
+		return st.asks(l, slots)
+	}
+	return lifeModel{st.model, l.store.dead}, nil
 }
 
 func (st *stage) historian() session.Historian {

@@ -359,3 +359,27 @@ func TestAHostThatCannotLoadIsPassedOver(t *testing.T) {
 		}
 	})
 }
+
+// A prompt that isn't true any more by the time at which its host has failed isn't sent to another one.
+func TestAnOutdatedPromptDoesntMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sail(t, []string{"a", "b"}, func(string) sim.Options {
+			return sim.Options{Answer: func(sim.Request) sim.Reply {
+				return sim.Reply{Raw: &sim.Raw{Status: http.StatusServiceUnavailable, Body: `{"error":"server busy"}`}}
+			}}
+		})
+		changed, asked := errors.New("changed"), 0
+		ctx := provider.WithCheck(t.Context(), func() error {
+			if asked++; asked > 1 {
+				return changed
+			}
+			return nil
+		})
+		if _, err := invoke(ctx, f, state(user("hi")), models.Spec{Model: "tiny"}); err != changed {
+			t.Errorf("the error is %v", err)
+		}
+		if n := len(f.sims["a"].Chats()) + len(f.sims["b"].Chats()); n != 1 {
+			t.Errorf("%d hosts were sent the prompt", n)
+		}
+	})
+}

@@ -68,6 +68,9 @@ func (p *Provider) onHost(ctx context.Context, h *host, c *call) error {
 		if !asks(req.Messages) { // a picture alone, that is gone or that the model can't see
 			return p.fail(h, c.spec.Model, provider.KindRefused, errors.New("there is nothing but images, and the model sees none of them"))
 		}
+		if err := provider.Check(ctx); err != nil {
+			return err
+		}
 		err := p.attempt(ctx, h, req, c.ch)
 		if again := errors.Is(err, errStuck) && !mended; again || errors.Is(err, errNoFirstToken) && h.queue.suspected(c.spec.Model) {
 			if mended = true; p.mend(ctx, h, c.spec.Model) != nil {
