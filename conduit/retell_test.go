@@ -1,6 +1,7 @@
 package conduit_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,6 +65,31 @@ func TestWhatWasShownFollowsTheQuestion(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Credentials that are refused while a message is changed end the platform, as with a post; the change is made in the next life.
+func TestRefusedCredentialsDuringAChange(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newLinked(t, false, "one")
+		b.must(b.w.Answer("answer"))
+		b.start("one").rest(time.Hour)
+		tries := 0
+		b.p.Revise = func(conduittest.Message, bool) error {
+			tries++
+			return refuse(conduit.Dead).Err
+		}
+		b.must(b.w.Edit(placeB, 1, "two"))
+		l := b.start("two")
+		time.Sleep(time.Hour)
+		var e *conduit.Error
+		if err := l.stop(); !errors.As(err, &e) || e.Class != conduit.Dead || tries != 1 {
+			t.Errorf("Run: %v, after %d tries", err, tries)
+		}
+		b.p.Revise = nil
+		b.start("three").rest(time.Hour)
+		b.wantTexts(placeA, "mem:b: two", "answer")
+		b.wantServed(placeA)
+	})
 }
 
 // cut is what the tests' renderer makes of a text.

@@ -78,6 +78,11 @@ func TestStopActsAtOnce(t *testing.T) {
 				if want := "end Stopped, 2 waiting withdrawn. `/retry` asks again."; log[len(log)-1] != want && !strings.Contains(strings.Join(log, "\n"), want) {
 					t.Errorf("log %q", log)
 				}
+				for _, turn := range b.turns(dm) { // one that isn't a draft would be delivered
+					if strings.Contains(said(turn), "half") && turn.Final() {
+						t.Errorf("the partial counts as an answer: %+v", turn)
+					}
+				}
 				if n := len(p.prompts()); waits && n != 1 || !waits && n != 2 {
 					t.Errorf("the model was asked %d times", n)
 				}
@@ -91,6 +96,21 @@ func TestStopActsAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// turns returns the turns on the log of the thread that an address is bound to.
+func (b *bench) turns(a session.Address) (out []ledger.Turn) {
+	b.t.Helper()
+	recs, err := b.store.Log(b.t.Context(), at(b.t, b.store, a).Binding.Thread, 1, 10000)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, r := range recs {
+		if r.Turn != nil {
+			out = append(out, *r.Turn)
+		}
+	}
+	return out
 }
 
 // Somebody else's stop leaves the answer alone, unless they began the conversation.
@@ -225,6 +245,22 @@ func TestNewAndTheWayBack(t *testing.T) {
 		calls := p.prompts()
 		if q := calls[len(calls)-1]; len(q) != 3 || said(q[0]) != "one" {
 			t.Errorf("the model sees %+v", q)
+		}
+		b.stopLife()
+	})
+}
+
+// What stands behind a new is a question like any other: its answer doesn't go where that of a slash command may.
+func TestWhatStandsBehindNewIsNoCommand(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		b := start(t, mem, echo(0), commanded(mem))
+		b.tell("one")
+		in := msg(dm, "slack:U1", "/new two", func(in *session.Inbound) { in.Call, in.ReplyURL = session.CallCommand, "https://hooks.slack.com/x" })
+		b.accept(in)
+		synctest.Wait()
+		b.ended(in, session.EndAnswered)
+		if got := b.entry(in).Inbound; got.ReplyURL != "" || got.Text != "two" || got.Call != session.CallDirect {
+			t.Errorf("the question is %+v", got)
 		}
 		b.stopLife()
 	})

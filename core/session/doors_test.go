@@ -195,6 +195,37 @@ func TestAllowAndRevoke(t *testing.T) {
 	})
 }
 
+// Who is turned away while they wait isn't let in by the code that they got, and of two who have the same one neither is.
+func TestACodeLetsInWhoItNames(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		h := housed(t, mem, echo(0))
+		h.writes(7, "hello")
+		code := h.code()
+		if _, err := h.doors.Revoke(t.Context(), "telegram:7"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.doors.Approve(t.Context(), code)
+		wantDoorError(t, err, "nobody waits with the code "+code)
+		h.ended(h.writes(7, "hello?"), session.EndRefused)
+
+		h.writes(8, "hello")
+		code = h.code()
+		who, _, _, err := mem.Small(t.Context(), "strangers", "telegram:8")
+		if err != nil {
+			t.Fatal(err)
+		}
+		who = []byte(strings.ReplaceAll(string(who), "telegram:8", "telegram:9"))
+		if _, err := session.CommitWait(t.Context(), mem, session.Batch{ID: session.NewBatchID(),
+			Small: []session.SmallWrite{{Space: "strangers", Key: "telegram:9", Value: who}}}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.doors.Approve(t.Context(), code)
+		wantDoorError(t, err, "2 people have the code "+code)
+		h.ended(h.writes(8, "hello?"), session.EndRefused)
+		h.stopLife()
+	})
+}
+
 func TestAGroupIsClosedOnceAndOpened(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		h := housed(t, mem, echo(0))

@@ -207,9 +207,16 @@ func (s *Stream) squeeze(j *job) bool {
 		return false
 	}
 	fit := s.fit()
-	fit.From, fit.Scale = p.From, budget.Refused(fit.Scale, p.Raw, p.Window)
+	fit.From = p.From
+	less := true
+	if scale := budget.Refused(fit.Scale, p.Raw, p.Window); float64(p.Raw)*scale > float64(p.Window) {
+		fit.Scale = scale
+	} else { // no text is that dense: the window is smaller than it was said to be
+		fit.Window = max(p.Tokens(p.Raw)*3/4, leastCut)
+		less = fit.Window < p.Window
+	}
 	s.live.state.Fit, s.counts = fit, promptCount{}
-	return p.More
+	return p.More && less
 }
 
 // tooLong says that a question is more than the model reads; empty where it isn't the question that is.

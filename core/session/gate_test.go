@@ -131,6 +131,45 @@ func TestGivingUpAndLimitsThatChange(t *testing.T) {
 	})
 }
 
+// Who is let in at the very moment in which they give up leaves their place to others.
+func TestGivingUpWhenLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(&slow{}, 1)
+		for range 50 { // which of the two is seen first is a matter of luck
+			if err := g.enter(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() { done <- g.enter(ctx, "b") }()
+			synctest.Wait()
+			cancel()
+			g.leave("a")
+			if <-done == nil {
+				g.leave("b")
+			}
+			if g.busy != 0 || len(g.line)+len(g.running) != 0 {
+				t.Fatalf("left behind: %+v", g)
+			}
+		}
+	})
+}
+
+// Who waits is told their place once, however long it takes, and when they go on.
+func TestAPlaceInLineIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, wg := &slow{slots: 1}, &sync.WaitGroup{}
+		g := newGate(p, 1)
+		crowd(t.Context(), g, wg, "a1", "b1", "c1")
+		var told []int
+		crowd(withPlace(t.Context(), func(n int) { told = append(told, n) }), g, wg, "d1")
+		wg.Wait()
+		if fmt.Sprint(told) != "[2 -1]" {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
 func TestAMissingModelIsSaidWithWhatIsThere(t *testing.T) {
 	for want, here := range map[string][]string{
 		"`m` isn't installed. Operator: `ollama pull m`.":   nil,

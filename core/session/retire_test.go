@@ -122,17 +122,23 @@ func (m *meeting) Commit(ctx context.Context, b session.Batch, done func(session
 }
 
 func TestRetentionMeetsAMessage(t *testing.T) {
-	for _, behind := range []bool{false, true} {
-		t.Run(fmt.Sprint(behind), func(t *testing.T) {
+	for _, c := range []struct {
+		behind bool
+		d      time.Duration // that an answer takes
+	}{{false, 0}, {false, time.Minute}, {true, 0}, {true, time.Minute}} {
+		behind := c.behind
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			bubble(t, func(t *testing.T, mem *storetest.Memory) {
 				st := &meeting{Memory: mem, before: func() {}, behind: func() {}}
-				b := start(t, mem, echo(0), commanded(mem), retiring, func(c *session.Config) { c.Store, c.IdleEvict = st, 10*month })
+				b := start(t, mem, echo(c.d), commanded(mem), retiring, func(c *session.Config) { c.Store, c.IdleEvict = st, 10*month })
 				in := msg(dm, "slack:U1", "in that moment")
 				come := func() { in.At = time.Now(); b.accept(in); time.Sleep(time.Second) }
 				if st.before = come; behind {
 					st.before, st.behind = func() {}, come
 				}
 				b.tell("secret")
+				time.Sleep(c.d)
+				synctest.Wait()
 				b.delivered(dm)
 				time.Sleep(month + 2*time.Hour)
 				synctest.Wait()

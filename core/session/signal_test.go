@@ -468,6 +468,23 @@ func TestADeletionReachesWhatQuotesIt(t *testing.T) {
 	}
 }
 
+// A message that an edit has robbed of its files may have left some: they are looked for when it is deleted.
+func TestADeletionAfterAnEditLooksForFiles(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		erased := 0
+		b := start(t, mem, echo(0), func(c *session.Config) { c.Erased = func() { erased++ } })
+		in := b.tell("one")[0]
+		b.accept(edit(in, "two"))
+		synctest.Wait()
+		b.accept(deletion(in))
+		synctest.Wait()
+		if erased != 1 {
+			t.Errorf("files were looked for %d times", erased)
+		}
+		b.stopLife()
+	})
+}
+
 func TestADeletionBeforeItsMessage(t *testing.T) {
 	for _, a := range []session.Address{dm, "slack:T1/C1/1"} {
 		bubble(t, func(t *testing.T, mem *storetest.Memory) {
