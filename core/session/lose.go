@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -62,7 +63,7 @@ func (s *Stream) lose(err error, ids []EntryID) {
 		return
 	}
 	s.retries++
-	log.Error("thread read again", observe.KeyAttempt, s.retries)
+	log.Log(s.m.turns, s.loudness(err), "thread read again", observe.KeyAttempt, s.retries)
 	if sleep(s.m.turns, min(time.Duration(s.retries)*100*time.Millisecond, 5*time.Second)) != nil {
 		return
 	}
@@ -74,6 +75,16 @@ func (s *Stream) lose(err error, ids []EntryID) {
 	for _, id := range ids { // an address may have been bound elsewhere meanwhile
 		s.m.wake(id)
 	}
+}
+
+// loudness is the level at which it is told that the thread is read again. A message may be handed to a worker just as another one binds
+// its address elsewhere: that costs this worker one Conflict, and nothing is wrong.
+func (s *Stream) loudness(err error) slog.Level {
+	var conflict *Conflict
+	if s.retries == 1 && errors.As(err, &conflict) {
+		return slog.LevelInfo
+	}
+	return slog.LevelError
 }
 
 // stubborn reports whether an error comes from what is stored or from the code, so that it will be there for ever.

@@ -1,9 +1,12 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -234,4 +237,35 @@ func TestRunEndsWithItsFeed(t *testing.T) {
 			t.Errorf("Run returned %v", err)
 		}
 	})
+}
+
+// Where two workers meet at an address, the one that comes second reads again, and the operator is told of no error. What stays in the
+// way is one.
+func TestAMeetingOfWorkersIsNoError(t *testing.T) {
+	for often, want := range map[int]string{1: "INFO", 2: "INFO ERROR"} {
+		bubble(t, func(t *testing.T, mem *storetest.Memory) {
+			var log bytes.Buffer
+			n := 0
+			o := &odd{Memory: mem, before: func(b *session.Batch) {
+				if b.State == nil {
+					return
+				}
+				if n++; n <= often {
+					mem.FailNext(&session.Conflict{What: "binding slack:T1/D1"})
+				}
+			}}
+			b := start(t, mem, echo(0), on(o), func(c *session.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			b.ended(b.tell("one")[0], session.EndAnswered)
+			b.stopLife()
+			var levels []string
+			for line := range strings.Lines(log.String()) {
+				if strings.Contains(line, `msg="thread read again"`) {
+					levels = append(levels, strings.TrimPrefix(strings.Fields(line)[1], "level="))
+				}
+			}
+			if got := strings.Join(levels, " "); got != want {
+				t.Errorf("%d conflicts are told as %q, want %q", often, got, want)
+			}
+		})
+	}
 }
