@@ -209,15 +209,25 @@ func (s *Stream) squeeze(j *job) bool {
 	fit := s.fit()
 	fit.From = p.From
 	less := true
-	if scale := budget.Refused(fit.Scale, p.Raw, p.Window); float64(p.Raw)*scale > float64(p.Window) {
+	switch scale := budget.Refused(fit.Scale, p.Raw, p.Window); {
+	case explains(scale, p):
 		fit.Scale = scale
-	} else { // no text is that dense: the window is smaller than it was said to be
+	case !j.doubted:
+		j.doubted = true
+		return true
+	case !p.More: // a smaller window changes nothing
+		return false
+	default:
 		fit.Window = max(p.Tokens(p.Raw)*3/4, leastCut)
 		less = fit.Window < p.Window
 	}
 	s.live.state.Fit, s.counts = fit, promptCount{}
 	return p.More && less
 }
+
+// explains reports whether a prompt is beyond the window at a scale. One that isn't at any is refused by mistake, or the window is smaller
+// than it was said to be: the second refusal in a row tells, since a conversation that was cut stays cut.
+func explains(scale float64, p *budget.Plan) bool { return float64(p.Raw)*scale > float64(p.Window) }
 
 // tooLong says that a question is more than the model reads; empty where it isn't the question that is.
 func (s *Stream) tooLong(j *job, err error) string {
@@ -229,7 +239,8 @@ func (s *Stream) tooLong(j *job, err error) string {
 		return sizes(large.Tokens, s.model(), large.Room)
 	}
 	p := j.plan
-	if provider.KindOf(err) != provider.KindTooLong || p == nil || p.Window == 0 || 2*(p.Fixed+p.Question) < p.Raw {
+	if provider.KindOf(err) != provider.KindTooLong || p == nil || p.Window == 0 || 2*(p.Fixed+p.Question) < p.Raw ||
+		!explains(budget.Refused(p.Scale, p.Raw, p.Window), p) {
 		return ""
 	}
 	room := max(p.Room()-p.Tokens(p.Fixed), 0)

@@ -27,7 +27,7 @@ func TestARedeliveryUsesNothingUp(t *testing.T) {
 	})
 }
 
-// An album that fills the minute is whole.
+// An album that fills the minute is whole, and what follows it is the first to be told of the limit.
 func TestTheRestOfAnAlbumIsWithinTheLimit(t *testing.T) {
 	bubble(t, func(t *testing.T, mem *storetest.Memory) {
 		b := start(t, mem, echo(0), limited(session.Limits{PerMinute: 1}))
@@ -42,6 +42,7 @@ func TestTheRestOfAnAlbumIsWithinTheLimit(t *testing.T) {
 		for _, in := range album {
 			b.ended(in, session.EndAnswered)
 		}
+		b.ended(b.tell("beyond")[0], session.EndNoticed)
 		b.stopLife()
 	})
 }

@@ -63,6 +63,7 @@ type job struct {
 	bare    bool                            // its messages only call the bot, below something to answer
 	changed atomic.Bool                     // something was edited or deleted since its prompt was made
 	remade  int                             // prompts that were thrown away for that
+	doubted bool                            // a refusal of its prompt as too long wasn't believed
 	unsign  func()                          // ends the sign that is shown of it
 	charge  charge                          // what speaks against its question
 	settles time.Time                       // until when more may join it, after something has
