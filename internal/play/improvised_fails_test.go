@@ -56,21 +56,23 @@ func TestWrongSum(t *testing.T) {
 	}
 }
 
+// showing is a post of a record.
+func showing(seq ledger.Seq, offset int, kind conduit.Kind, text string) conduittest.Message {
+	return conduittest.Message{Item: conduit.Item{Kind: kind, Turn: ledger.TurnID{Seq: seq}, Seq: seq}, Offset: offset, Text: text}
+}
+
 func TestWrongAt(t *testing.T) {
-	shown := func(seq ledger.Seq, offset int, kind conduit.Kind, text string) conduittest.Message {
-		return conduittest.Message{Item: conduit.Item{Kind: kind, Turn: ledger.TurnID{Seq: seq}, Seq: seq}, Offset: offset, Text: text}
-	}
 	for name, c := range map[string]struct {
 		all  []conduittest.Message
 		want string
 	}{
-		"in order":          {[]conduittest.Message{shown(2, 0, conduit.Answer, "a1"), shown(2, 5, conduit.Answer, "and more"), shown(4, 0, conduit.Answer, "a2")}, ""},
-		"a part's note":     {[]conduittest.Message{shown(2, 5, conduit.Answer, "a1"), shown(2, -6, conduit.Notice, "missing")}, ""},
-		"parts turned":      {[]conduittest.Message{shown(2, 5, conduit.Answer, "a1"), shown(2, 0, conduit.Answer, "b")}, `part 2.0 "b" comes behind`},
-		"turns turned":      {[]conduittest.Message{shown(4, 0, conduit.Answer, "a1"), shown(2, 0, conduit.Answer, "b")}, `part 2.0 "b" comes behind`},
-		"one part twice":    {[]conduittest.Message{shown(2, 0, conduit.Answer, "b"), shown(2, 0, conduit.Answer, "b")}, `part 2.0 "b" comes behind`},
-		"two turns the one": {[]conduittest.Message{shown(2, 0, conduit.Answer, "a1"), shown(4, 0, conduit.Answer, "a1")}, "a1 is shown twice"},
-		"told in a notice":  {[]conduittest.Message{shown(2, 0, conduit.Answer, "a1"), shown(4, 0, conduit.Notice, "a1")}, ""},
+		"in order":          {[]conduittest.Message{showing(2, 0, conduit.Answer, "a1"), showing(2, 5, conduit.Answer, "and more"), showing(4, 0, conduit.Answer, "a2")}, ""},
+		"a part's note":     {[]conduittest.Message{showing(2, 5, conduit.Answer, "a1"), showing(2, -6, conduit.Notice, "missing")}, ""},
+		"parts turned":      {[]conduittest.Message{showing(2, 5, conduit.Answer, "a1"), showing(2, 0, conduit.Answer, "b")}, `part 2.0 "b" comes behind`},
+		"turns turned":      {[]conduittest.Message{showing(4, 0, conduit.Answer, "a1"), showing(2, 0, conduit.Answer, "b")}, `part 2.0 "b" comes behind`},
+		"one part twice":    {[]conduittest.Message{showing(2, 0, conduit.Answer, "b"), showing(2, 0, conduit.Answer, "b")}, `part 2.0 "b" comes behind`},
+		"two turns the one": {[]conduittest.Message{showing(2, 0, conduit.Answer, "a1"), showing(4, 0, conduit.Answer, "a1")}, "a1 is shown twice"},
+		"told in a notice":  {[]conduittest.Message{showing(2, 0, conduit.Answer, "a1"), showing(4, 0, conduit.Notice, "a1")}, ""},
 	} {
 		if got := strings.Join(wrongAt(c.all), "; "); !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -94,6 +96,35 @@ func TestAnImprovisedPlayCanFail(t *testing.T) {
 			im.fates["other"] = takenIn
 			im.redeliver()
 		}, "came again and is taken for another"},
+		"an answer that isn't shown": {func(im *improvised) {
+			im.chat.After = func(session.Address) error { return nil }
+			im.talks(t)
+		}, "was shown nothing of it"},
+		"a host that isn't asked": {func(im *improvised) {
+			im.rack = newRack(im.model)
+			_, _ = im.chat.Post(t.Context(), "slack:T1/dm", conduit.Item{Kind: conduit.Notice},
+				conduit.Part{Body: "The model server hasn't answered for 2 min."})
+		}, "a model host is up all the time"},
+		"a copy of what is gone": {func(im *improvised) {
+			im.links = newLinks()
+			im.acts++ // nothing moves in it
+			im.said["w0001"] = &saying{word: "w0001", a: "slack:T1/C1/t1", gone: 1}
+			_, _ = im.chat.Post(t.Context(), "slack:T1/dm", conduit.Item{Kind: conduit.Attributed}, conduit.Part{Body: "w0001"})
+		}, "and still shown"},
+		"a record that isn't delivered": {func(im *improvised) {
+			im.links = newLinks()
+			im.chat.Chance = func(session.Address) conduittest.Trouble {
+				return conduittest.Trouble{Err: &conduit.Error{Class: conduit.Retry}}
+			}
+			im.talks(t)
+		}, "it is behind: record 2"},
+		"an answer that others were shown": {func(im *improvised) {
+			im.links = newLinks()
+			for i, a := range []session.Address{"slack:T1/dm", "slack:T1/C1/t1", "slack:T1/dm"} {
+				it := conduit.Item{Kind: conduit.Answer, Thread: ledger.ThreadID{1}, Seq: ledger.Seq(i + 1)}
+				_, _ = im.chat.Post(t.Context(), a, it, conduit.Part{Body: "b"})
+			}
+		}, "slack:T1/dm, beside slack:T1/C1/t1: between 1 and 3, 2 wasn't shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,8 +139,8 @@ func TestAnImprovisedPlayCanFail(t *testing.T) {
 				c.spoil(im)
 				im.finish()
 				im.judge()
-				if faults, _ := im.read(); !strings.Contains(strings.Join(faults, "\n"), c.want) {
-					t.Errorf("faults %q, want %q", faults, c.want)
+				if faults, acted := im.read(); !strings.Contains(strings.Join(faults, "\n"), c.want) {
+					t.Errorf("faults %q, want %q; what happened:\n%s", faults, c.want, strings.Join(acted, "\n"))
 				}
 			})
 		})

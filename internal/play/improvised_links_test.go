@@ -227,14 +227,23 @@ func (im *improvised) judgeLinks() {
 	}
 }
 
-// judgeDue looks for what is still to be shown at a place. One that has come to another conversation is due until there is a first record.
+// judgeDue looks for what is still to be shown at a place.
 func (im *improvised) judgeDue(a session.Address) {
 	ctx := context.Background()
 	st, err := im.store.Address(ctx, a)
 	t, _, _, err2 := im.store.Thread(ctx, st.Binding.Thread)
-	if legs, _ := st.Serving(); err != nil || err2 != nil || st.Due != 0 && (len(legs) > 1 || t.Last >= st.Cursor.Seq) {
-		im.fault("%s is behind: record %d of %d is due, the cursor is %+v (%v, %v)", a, st.Due, t.Last, st.Cursor, err, err2)
+	if f := wrongDue(st, t); f != "" || err != nil || err2 != nil {
+		im.fault("%s: %s (%v, %v)", a, f, err, err2)
 	}
+}
+
+// wrongDue says what is still to be shown at a place that has come to its end (promise 1). One that has come to another conversation is due
+// until there is a first record.
+func wrongDue(st session.AddressState, t session.Thread) string {
+	if legs, _ := st.Serving(); st.Due == 0 || len(legs) == 1 && t.Last < st.Cursor.Seq {
+		return ""
+	}
+	return fmt.Sprintf("it is behind: record %d of %d is due, the cursor is %+v", st.Due, t.Last, st.Cursor)
 }
 
 // wrongCopies says what is wrong with what a place shows of others' questions: one that was written there (promise 5), one twice
