@@ -68,7 +68,8 @@ type Item struct {
 	Private  bool     // of a Notice: for the asker alone, where that can't lose it
 	File     string   // of a Notice: Source is the content of a file of this name
 
-	asked  *session.Inbound // the message that ReplyTo names; nil: none of this address
+	asked  *session.Inbound // the message that ReplyTo names; nil: none of this address, or none that can be read
+	own    bool             // it answers, or is about, a message of this address
 	always bool             // for whoever reads there, see session.EndRecord
 }
 

@@ -88,6 +88,8 @@ func (c *courier) absorb(ctx context.Context, err error) error {
 		return errStop
 	case errors.Is(err, errAgain):
 		return c.doze(ctx, c.wait.next()/16)
+	case errors.Is(err, errUnsure): // the reason is logged
+		return c.doze(ctx, c.wait.next())
 	case errors.As(err, &corrupt):
 		c.once("address can't be served", err)
 		return errStop

@@ -78,6 +78,7 @@ func (c *courier) end(ctx context.Context, e session.EndRecord) (Item, error) {
 	it := Item{Kind: Notice, Severity: e.Severity, Source: e.Text, Ref: e.Ref, At: e.Time,
 		Offers: e.Offers, Private: e.Private, File: e.File, always: e.Always}
 	err := c.asked(ctx, &it, e.Entries)
+	it.own = it.own || e.Reply != "" || !e.Of.IsZero()
 	if e.Reply != "" && c.at() == c.a {
 		it.ReplyTo = e.Reply
 	}
@@ -96,6 +97,7 @@ func (c *courier) end(ctx context.Context, e session.EndRecord) (Item, error) {
 func (c *courier) asked(ctx context.Context, it *Item, ids []session.EntryID) error {
 	order, found := "", false
 	for _, id := range ids {
+		it.own = it.own || c.here(id.Address)
 		if id.Address != c.at() {
 			continue
 		}

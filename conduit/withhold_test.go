@@ -126,22 +126,26 @@ func TestAccessThatEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// Where nobody can tell who reads at an address, what is said waits, and is shown once it is known that it may be; after minutes it is
-// taken to be for nobody, so that it doesn't hold up for ever what follows. What is for everybody never waits.
+// Where nobody can tell who reads at an address, what is said waits as long as most outages take, and is shown once it is known that it may
+// be; later, or where the platform won't tell, it is taken to be for nobody, so that it doesn't hold up for ever what follows. What is for
+// everybody never waits.
 func TestReadersThatAreUnknown(t *testing.T) {
 	errDown := errors.New("down")
 	for name, c := range map[string]struct {
+		err  error
 		down time.Duration
 		want []string
 	}{
-		"for a minute": {time.Minute, []string{"mem:b: one", "mem:b: two"}},
-		"for an hour":  {time.Hour, []string{"mem:b: two"}},
+		"for a minute":     {errDown, time.Minute, []string{"mem:b: one", "mem:b: two"}},
+		"for half an hour": {errDown, 30 * time.Minute, []string{"mem:b: one", "mem:b: two"}},
+		"for two hours":    {errDown, 2 * time.Hour, []string{"mem:b: two"}},
+		"for good":         {refuse(conduit.Gone).Err, time.Second, []string{"mem:b: two"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				b := newLinked(t, true, "one")
 				d := b.guard()
-				d.set(placeA, false, errDown)
+				d.set(placeA, false, c.err)
 				l := b.start("one")
 				time.Sleep(c.down)
 				d.set(placeA, false, nil)
@@ -151,7 +155,7 @@ func TestReadersThatAreUnknown(t *testing.T) {
 				l.rest(time.Hour)
 				b.wantTexts(placeA, c.want...)
 				b.wantServed(placeA)
-				if d.asked > 30 {
+				if d.asked > 70 {
 					t.Errorf("asked %d times", d.asked)
 				}
 			})

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"orebot/conduit"
 	"orebot/core/session"
 )
 
@@ -27,7 +28,7 @@ func (api *API) Readers(ctx context.Context, a session.Address) (who string, pla
 	}
 	o, err := api.politely(ctx, "conversations.info", url.Values{"channel": {at.channel}})
 	if err != nil {
-		return "", nil, fmt.Errorf("slack: conversations.info of %s: %w", at.channel, api.clean(err))
+		return "", nil, untold(codeOf(err), fmt.Errorf("slack: conversations.info of %s: %w", at.channel, api.clean(err)))
 	}
 	c := o.object("channel")
 	user := c.text("user")
@@ -39,4 +40,12 @@ func (api *API) Readers(ctx context.Context, a session.Address) (who string, pla
 	}
 	api.dms.note(at.channel, user)
 	return personID(user), nil, nil
+}
+
+// untold is an error whose class says whether Slack won't tell for good.
+func untold(code string, err error) error {
+	if code == "missing_scope" || closed(code) {
+		return &conduit.Error{Class: conduit.Gone, Err: err}
+	}
+	return err
 }

@@ -1,9 +1,11 @@
 package slack
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
+	"orebot/conduit"
 	"orebot/core/session"
 	"orebot/internal/sim/fault"
 	simslack "orebot/internal/sim/slack"
@@ -44,6 +46,21 @@ func TestReaders(t *testing.T) {
 		}
 		if _, _, err := r.api.Readers(t.Context(), "telegram:8"); err == nil {
 			t.Error("another platform's address has readers")
+		}
+	})
+}
+
+// Where Slack won't tell whose a DM is, it isn't asked again and again while others wait; a hiccup isn't taken for that.
+func TestReadersThatSlackWontTellOf(t *testing.T) {
+	inRig(t, simslack.Options{}, func(t *testing.T, r *rig) {
+		a := place{team: "T1", channel: r.OpenDM(r.AddUser("ana"))}.address()
+		for code, forGood := range map[string]bool{"missing_scope": true, "channel_not_found": true, "internal_error": false, "ratelimited": false, "invalid_auth": false} {
+			r.Faults.Next("conversations.info", fault.Fault{Status: 200, Body: `{"ok":false,"error":"` + code + `"}`})
+			_, _, err := r.api.Readers(t.Context(), a)
+			var e *conduit.Error
+			if err == nil || errors.As(err, &e) != forGood || forGood && e.Class != conduit.Gone {
+				t.Errorf("%s: %v", code, err)
+			}
 		}
 	})
 }

@@ -23,13 +23,15 @@ func (m *Manager) Reads(ctx context.Context, a Address, asked *Inbound) (bool, e
 	switch {
 	case !ok:
 		return true, nil
-	case asked != nil:
+	case asked != nil && (p.keeps(*asked) || asked.Place == "" || p.Readers == nil):
 		return p.keeps(*asked), nil
 	case p.Readers == nil:
 		return true, nil
 	}
-	who, places, err := p.Readers.Readers(ctx, a)
+	who, places, err := p.Readers.Readers(ctx, a) // a place that is closed by the name that it had may be open by another one
 	switch {
+	case asked != nil && (err != nil || who != ""):
+		return false, nil
 	case err != nil:
 		return false, err
 	case who == "":

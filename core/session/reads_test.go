@@ -68,6 +68,9 @@ func TestWhoReads(t *testing.T) {
 		"a group turned away by its present name":  {at: group, policy: with(open, revoked("telegram:-100"))},
 		"a group turned away by its first name":    {at: group, policy: with(open, revoked("telegram:-5"))},
 		"who asked in a group that is turned away": {at: group, asked: inGroup, policy: with(open, revoked("telegram:-100"))},
+		"who asked in a group by its second name":  {at: group, asked: inGroup, policy: access.Policy{Places: []string{"telegram:-5"}}, want: true},
+		"who asked in a group that isn't listed":   {at: group, asked: inGroup, policy: access.Policy{Mode: access.Open}},
+		"in such a group, where nobody can tell":   {at: group, asked: inGroup, policy: access.Policy{Mode: access.Open}, down: true},
 		"a stranger who asked in a group":          {at: group, asked: inGroup, policy: with(open, revoked("telegram:9")), want: true},
 		"another platform's":                       {at: "matrix:1", policy: members, want: true},
 	} {
