@@ -247,7 +247,7 @@ func TestAMeetingOfWorkersIsNoError(t *testing.T) {
 			var log bytes.Buffer
 			n := 0
 			o := &odd{Memory: mem, before: func(b *session.Batch) {
-				if b.State == nil {
+				if b.State == nil || len(b.Cursors) > 0 { // the answer, which may be on its way before it is known that its question failed
 					return
 				}
 				if n++; n <= often {
