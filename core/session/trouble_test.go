@@ -254,8 +254,11 @@ func TestAMeetingOfWorkersIsNoError(t *testing.T) {
 					mem.FailNext(&session.Conflict{What: "binding slack:T1/D1"})
 				}
 			}}
-			b := start(t, mem, echo(0), on(o), func(c *session.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-			b.ended(b.tell("one")[0], session.EndAnswered)
+			b := start(t, mem, echo(time.Second), on(o), func(c *session.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			one := b.tell("one")[0] // its answer comes long after its question is written: each of the writes fails alone
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			b.ended(one, session.EndAnswered)
 			b.stopLife()
 			var levels []string
 			for line := range strings.Lines(log.String()) {
