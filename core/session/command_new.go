@@ -120,6 +120,9 @@ func (s *Stream) rebind(j *job, next Binding, e ending, kept func(Binding) (back
 			b.rebind(a, st.BindingRev, n)
 		}
 	}
+	if err := s.passOver(j, all); err != nil {
+		return err
+	}
 	if err := s.notice(j, e); err != nil {
 		return err
 	}

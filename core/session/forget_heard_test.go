@@ -95,6 +95,44 @@ func TestAConversationThatFollowsAnotherAsksForNoHistory(t *testing.T) {
 	}
 }
 
+// What was heard before a conversation ended is no context of the one that follows, nor of the one that goes on again: however much it is, and
+// though nobody has asked anything since.
+func TestWhatWasHeardStaysWithItsConversation(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		before  []string
+		command string
+		asked   []string
+	}{
+		{"new", []string{"one"}, "!new", nil},
+		{"new, with a question", []string{"one"}, "!new at once", []string{"user at once", "assistant ok"}},
+		{"undo", []string{"one", "!new"}, "!undo", []string{"user one", "assistant ok"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, mem *storetest.Memory) {
+				p := says("ok")
+				b := start(t, mem, p, commanded(mem))
+				say := func(who, what string, how session.Call) {
+					b.accept(msg(room, who, what, inRoom(how, "Ann")))
+					synctest.Wait()
+				}
+				for _, text := range c.before {
+					say("slack:U1", text, session.CallMention)
+				}
+				for range 250 {
+					say("slack:U2", "said beside", session.CallAmbient)
+				}
+				say("slack:U1", c.command, session.CallMention)
+				say("slack:U2", "said afterwards", session.CallAmbient)
+				say("slack:U1", "two", session.CallMention)
+				got := p.prompts()
+				equal(t, "the last prompt", p.shown(len(got)-1), append(c.asked, "user said afterwards", "user two"))
+				b.stopLife()
+			})
+		})
+	}
+}
+
 // What the platform has told of, as standing above a question, is context once: that it comes again itself, as after a restart, adds nothing, and
 // its edit and its deletion change what was told.
 func TestWhatWasToldAboveIsntHeardAgain(t *testing.T) {

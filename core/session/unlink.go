@@ -35,6 +35,9 @@ func (s *Stream) unlink(j *job, eff Effect) error {
 			b.rebind(a, was[a].BindingRev, n)
 		}
 	}
+	if err := s.passOver(j, leaving); err != nil {
+		return err
+	}
 	if err := s.notice(j, e); err != nil {
 		return err
 	}
