@@ -133,6 +133,30 @@ func TestWhatWasHeardStaysWithItsConversation(t *testing.T) {
 	}
 }
 
+// What was said in a group while it shared another place's conversation is no context of its own conversation, once the link has ended.
+func TestWhatWasHeardStaysBehindWithALink(t *testing.T) {
+	bubble(t, func(t *testing.T, mem *storetest.Memory) {
+		const group = session.Address("telegram:-100")
+		within := func(who string, how session.Call) func(*session.Inbound) {
+			return func(in *session.Inbound) { in.Place, in.Author.ID, in.Call = string(group), who, how }
+		}
+		b := start(t, mem, echo(0), linking(mem, "threads"), func(c *session.Config) { c.Admins = []string{"telegram:8"} })
+		b.speak(dm, "hi")
+		b.ended(b.speak(group, "/link "+b.code(dm), within("telegram:8", session.CallCommand)), session.EndNoticed)
+		beside := b.speak(group, "said beside", within("telegram:9", session.CallAmbient))
+		if e := b.entry(beside); e.State != session.EntryHeard {
+			t.Fatalf("what is said beside is %v", e.State)
+		}
+		b.speak(group, "/unlink", within("telegram:8", session.CallCommand))
+		b.speak(group, "said afterwards", within("telegram:9", session.CallAmbient))
+		b.speak(group, "two", within("telegram:8", session.CallMention))
+		if got := strings.Join(b.log(group), "\n"); strings.Contains(got, "beside") || !strings.Contains(got, "two") {
+			t.Errorf("the log of the group's own conversation:\n%s", got)
+		}
+		b.stopLife()
+	})
+}
+
 // What the platform has told of, as standing above a question, is context once: that it comes again itself, as after a restart, adds nothing, and
 // its edit and its deletion change what was told.
 func TestWhatWasToldAboveIsntHeardAgain(t *testing.T) {
