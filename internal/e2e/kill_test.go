@@ -143,7 +143,8 @@ func isSign(l telegram.Line) bool {
 }
 
 func signText(text string) bool {
-	return strings.HasSuffix(text, " ahead of you. /stop withdraws.") || text == "Still working." || strings.HasPrefix(text, "Loading ")
+	return strings.HasSuffix(text, " ahead of you. /stop withdraws.") || text == "You are next. /stop withdraws." ||
+		text == "Still working." || strings.HasPrefix(text, "Loading ")
 }
 
 // judge checks what everybody saw in the end.
