@@ -28,6 +28,7 @@ func troubles() []trouble {
 	half := []string{"half ", "of ", "it ", "and more"}
 	const twice, again = "The model stopped without an answer; I tried twice. `!retry`", "well again"
 	const refused, unloaded = "The model server refused this request. I've set it aside", "The model server can't load `test`; the operator has to look at it. Your message is kept; `!retry`"
+	const tooLong = "That is more than `test` can read at once." // a short question, far within the window: it is tried twice
 	const busy, away, repeated = "The model server is too busy; `!retry`", "The model server hasn't answered for", "only repeated itself; I stopped it twice"
 	all := []trouble{
 		{"72: the stream ends without done", ollama.Reply{Chunks: half, End: ollama.EOF, After: 2}, true, twice, 2, true},
@@ -68,8 +69,8 @@ func troubles() []trouble {
 		{400, "missing request body", refused, 1, true},
 		{400, "illegal base64 data at input byte 4", refused, 1, true},
 		{400, "time: invalid duration \"forever\"", refused, 1, true},
-		{400, "the input length exceeds the context length", "`test` takes about", 1, true},
-		{400, "the prompt is longer than the context length currently available to the model; try", "`test` takes about", 1, true},
+		{400, "the input length exceeds the context length", tooLong, 2, true},
+		{400, "the prompt is longer than the context length currently available to the model; try", tooLong, 2, true},
 		{500, `option "num_ctx" must be of type integer`, refused, 1, true},
 		{500, `invalid format: "\"yaml\""; expected "json" or a valid JSON Schema object`, refused, 1, true},
 		{500, "system message must be at the beginning", refused, 1, true},
