@@ -19,17 +19,27 @@ func (c *courier) bury(ctx context.Context) error {
 	if err != nil || last < c.st.Cursor.Seq && c.st.Binding.Gone && c.st.Due == 0 && len(c.legs) == 1 {
 		return err
 	}
-	writes, err := c.undeliverable(ctx, ids)
+	writes, err := c.markUnseen(ctx, ids, buryWrites)
 	if err != nil {
 		return err
 	}
-	for len(writes) > buryWrites {
-		if err := c.all(ctx, session.Batch{Entries: writes[:buryWrites:buryWrites]}); err != nil {
-			return err
-		}
-		writes = writes[buryWrites:]
-	}
 	return c.all(ctx, c.grave(last, writes))
+}
+
+// markUnseen counts messages as undeliverable, in as many Batches as that takes. It leaves at most keep of the writes to the caller's last one.
+func (c *courier) markUnseen(ctx context.Context, ids []session.EntryID, keep int) ([]session.EntryWrite, error) {
+	writes, err := c.undeliverable(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for len(writes) > keep {
+		n := min(len(writes), buryWrites)
+		if err := c.all(ctx, session.Batch{Entries: writes[:n:n]}); err != nil {
+			return nil, err
+		}
+		writes = writes[n:]
+	}
+	return writes, nil
 }
 
 // grave is the Batch after which nothing is due at the address.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"orebot/core/observe"
-	"orebot/core/session"
 )
 
 // maxUnsure is how often in a row it may be unknown who reads at an address, until nobody is taken to: longer than most outages take.
@@ -26,10 +25,10 @@ func (c *courier) withheld(ctx context.Context) (bool, error) {
 	}
 	ok, err := c.cfg.Reads(ctx, c.a, it.asked)
 	switch {
-	case err == nil && it.own:
-		return !ok, nil
 	case err == nil:
-		c.unsure = 0
+		if !it.own {
+			c.unsure = 0
+		}
 		return !ok, nil
 	case ctx.Err() != nil:
 		return false, errStop
@@ -58,16 +57,8 @@ func (c *courier) withhold(ctx context.Context, it Item) (idle bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	writes, err := c.undeliverable(ctx, ids)
-	if err != nil {
+	if _, err := c.markUnseen(ctx, ids, 0); err != nil {
 		return false, err
-	}
-	for len(writes) > 0 {
-		n := min(len(writes), buryWrites)
-		if err := c.all(ctx, session.Batch{Entries: writes[:n:n]}); err != nil {
-			return false, err
-		}
-		writes = writes[n:]
 	}
 	c.retired = c.retired[:0]
 	return c.finish(ctx, it, nil)
